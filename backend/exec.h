@@ -34,15 +34,26 @@ struct pt_image {
     uint64_t func_base; /* the address of function i, as PTX sees it, is func_base + 16 * i; never dereferenced */
 };
 
-/* What a program tests beyond what every program does. */
+/* Observers by number. */
+enum {
+#define OBSERVER(name) PT_OBSERVER_##name,
+#include "backend/observers.def"
+#undef OBSERVER
+    PT_OBSERVERS
+};
+
+/* What a program is compiled for beyond what every program does: a set. */
 enum pt_test {
-    PT_TEST_MEMORY = 1, /* every access: for launches with `releases` */
-    PT_TEST_ASYNC = 2,  /* for launches whose CTAs have `async`: registers that an operation in flight uses stay its own, and
-                           accesses are tested if these are checked */
-    PT_TEST_ORDER = 4,  /* whether results depend on the order of lanes: they run one after the other */
-    PT_TEST_TURNS = 8,  /* likewise, of warps: each lets the others go on behind every access to memory */
-    PT_TEST_OBSERVED = 16, /* observers that watch every program: backend/observer.h */
-    PT_TEST_SETS = 32   /* of them */
+    PT_TEST_ASYNC = 1, /* launches whose CTAs have `async`: registers that an operation in flight
+                          uses stay its own */
+    PT_TEST_ORDER = 2, /* whether results depend on the order of lanes: they run one after the
+                          other */
+    PT_TEST_TURNS = 4, /* likewise, of warps: each lets the others go on behind every access */
+    PT_TEST_OBSERVER = 8, /* the first observer; each of them has its own bit: */
+#define OBSERVER(name) PT_TEST_##name = PT_TEST_OBSERVER << PT_OBSERVER_##name,
+#include "backend/observers.def"
+#undef OBSERVER
+    PT_TEST_OBSERVERS = PT_TEST_OBSERVER * ((1 << PT_OBSERVERS) - 1) /* all of them */
 };
 
 /* What an engine made of one kernel and all functions it may call. The engine's own struct begins with this. */
@@ -51,6 +62,7 @@ struct pt_program {
     const struct pt_image *image;
     uint32_t kernel;           /* function index */
     uint32_t tests;            /* enum pt_test: what it was compiled for */
+    struct pt_program *next;   /* the runtime's: another of the kernel */
     uint32_t shared_static;    /* bytes of static shared memory, used from PT_SHARED_BASE on; set by the runtime,
                                   which lays it out, after `compile` */
     uint32_t shared_align;     /* alignment the dynamic shared memory behind it needs; likewise */
@@ -108,7 +120,7 @@ struct pt_launch {
     uint64_t grid_barrier;     /* cooperative launches: address of the {u32 bytes, u32 barrier} workspace, which kernels
                                   read as %envreg1 (high half) and %envreg2 (low half); else 0 */
     const struct pt_services *services;
-    const atomic_uint_fast64_t *releases; /* isolated launches: grows when memory stops being the kernels'; else NULL */
+    const atomic_uint_fast64_t *releases; /* PT_TEST_isolate: grows when memory stops being the kernels'; else NULL */
     bool is_reversed;          /* PT_TEST_ORDER: the highest lane first */
     atomic_int stop;           /* nonzero (enum pt_fault_kind): warps yield at their next back edge and are not resumed */
     uint32_t sm_count, sm_warps; /* of the device: %nsmid, %nwarpid */
@@ -129,8 +141,8 @@ struct pt_barrier {
     uint32_t arrived_lanes[PT_MAX_WARPS];
 };
 
-/* What is known of a cluster's asynchronous operations in flight: backend/interp/race.c. All arrays, and each watch, are
- * from the module's allocator. */
+/* PT_TEST_race: what is known of a cluster's asynchronous operations in flight
+ * (backend/interp/race.c). All arrays, and each watch, are from the module's allocator. */
 struct pt_race {
     struct pt_watch **watches;
     uint32_t n, room, sweep_at;
@@ -143,7 +155,6 @@ struct pt_race {
 /* Asynchronous operations of a cluster: backend/interp/async.h. */
 struct pt_async {
     bool is_late;             /* they are put off */
-    bool is_checked;          /* races with them are found */
     struct pt_async_op **ops; /* put off, in the order of issue; the array and each are from the module's allocator */
     uint32_t n, room;
     struct pt_race race;
@@ -294,7 +305,7 @@ struct pt_engine {
      * where a lane that does not run holds any value. `is_fast`: as math_fast of struct pt_native_options. Returns false on
      * a fault (warp->fault). */
     bool (*step)(struct pt_warp *warp, uint32_t func, uint32_t insn, uint32_t lanes, bool is_fast);
-    /* All observers, then NULL: backend/observer.h. */
+    /* PT_OBSERVERS of them, by number: backend/observer.h. */
     const struct pt_observer *const *observers;
 };
 

@@ -1,11 +1,10 @@
 /* Observers: what watches an execution without taking part in it, such as the checks of races and
  * of isolation. An observer gives functions for what it wants to know, and NULL for the rest; a
- * line of backend/interp/observers.def names it.
+ * line of backend/observers.def names it.
  *
- * It watches the programs that are compiled with one of its tests (enum pt_test), and costs nothing
- * in others: where a program is decoded, codes that tell of accesses, instructions and blocks are
- * put before theirs; all else is told behind one test of a pointer. Observed programs are
- * interpreted.
+ * It watches the programs that are compiled for it (enum pt_test), and costs nothing in others:
+ * where a program is decoded, codes that tell of accesses, instructions and blocks are put before
+ * theirs; all else is told behind one test of a pointer. Observed programs are interpreted.
  */
 #ifndef PTERA_BACKEND_OBSERVER_H
 #define PTERA_BACKEND_OBSERVER_H
@@ -28,7 +27,8 @@ struct pt_event {
 
 enum pt_use { PT_USE_READ = 1, PT_USE_WRITE = 2, PT_USE_ATOMIC = 4 /* with PT_USE_WRITE */ };
 
-/* An access that is about to happen. */
+/* An access that is about to happen. A multimem instruction accesses each replica; what a warp
+ * reads as one (wgmma) is told of its first lane; prefetches are none. */
 struct pt_access {
     const uint64_t *address; /* by lane: generic */
     uint64_t bytes;          /* of each lane */
@@ -63,7 +63,6 @@ enum pt_memory_event { PT_MEMORY_ALLOCATED, PT_MEMORY_FREED, PT_MEMORY_WRITTEN, 
 
 struct pt_observer {
     const char *name;
-    uint32_t tests; /* enum pt_test */
     /* What threads do. `access` returns false if the access may not happen: then warp->fault is
      * set, and the warp stops. */
     bool (*access)(const struct pt_event *e, const struct pt_access *access);

@@ -121,6 +121,10 @@ typedef struct ptera_options {
      * limits of launches and what kernels read of it. NULL: the one that PTERA_DEVICE in the
      * environment names, else the first of PTERA_COMPUTE_CAPABILITY, else an H200. */
     const char *device;
+    /* Names of observers, separated by commas, that watch all launches of the engine, which are
+     * interpreted then, and its memory: "isolate" and "race" do what ptera_launch.isolate and
+     * PTERA_CHECK_RACE say. NULL: those that PTERA_OBSERVE in the environment names, else none. */
+    const char *observe;
 } ptera_options;
 
 /* Sets the defaults. `size` is sizeof *options where the program is compiled. NULL is allowed. */
@@ -136,9 +140,9 @@ static inline void ptera_options_init(ptera_options *options)
  * found.) Threads may have any signals blocked, small stacks, and alternate stacks of their own. */
 
 /* Creates an engine: worker threads and memory. `options` may be NULL. Names that PTERA_CPU,
- * PTERA_ENGINE, PTERA_ASYNC and PTERA_COMPILER do not have are invalid arguments, and so is a
- * device that does not exist, or not with that compute capability (the log, if there is one, is
- * told why). */
+ * PTERA_ENGINE, PTERA_ASYNC and PTERA_COMPILER do not have are invalid arguments, and so are
+ * observers that do not exist, and a device that does not exist, or not with that compute
+ * capability (the log, if there is one, is told why). */
 PTERA_API ptera_result ptera_engine_create(const ptera_options *options, ptera_engine **engine);
 /* Destroys an engine, its modules and its buffers. NULL is allowed. */
 PTERA_API void ptera_engine_destroy(ptera_engine *engine);

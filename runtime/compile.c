@@ -46,9 +46,7 @@ static ptera_result compile_into(ptera_kernel *kernel, uint32_t tests, struct pt
     module->ir.arena.oom = scratch->oom = &oom;
     if (setjmp(oom))
         return PTERA_ERROR_OUT_OF_MEMORY;
-    const struct pt_program *other = NULL;
-    for (uint32_t i = 0; i < PT_TEST_SETS && !other; i++)
-        other = kernel->programs[i];
+    struct pt_program *other = atomic_load(&kernel->programs);
     struct pt_shared shared = {0};
     uint32_t errors = module->ir.diags.errors, listed = module->ir.diags.list.n;
     if (!other)
@@ -71,7 +69,8 @@ static ptera_result compile_into(ptera_kernel *kernel, uint32_t tests, struct pt
         program->shared_static = other->shared_static;
         program->shared_align = other->shared_align;
     }
-    atomic_store(&kernel->programs[tests], program);
+    program->next = other;
+    atomic_store_explicit(&kernel->programs, program, memory_order_release);
     return PTERA_OK;
 }
 
@@ -84,20 +83,37 @@ static void compile(void *ud)
     pt_arena_free(&scratch);
 }
 
+const struct pt_program *pt_compile_made(const ptera_kernel *kernel, uint32_t tests)
+{
+    const struct pt_program *p = atomic_load_explicit(&kernel->programs, memory_order_acquire);
+    while (p && p->tests != tests)
+        p = p->next;
+    return p;
+}
+
+void pt_compile_release(ptera_kernel *kernel)
+{
+    struct pt_program *p = atomic_exchange(&kernel->programs, NULL);
+    while (p) {
+        struct pt_program *next = p->next;
+        p->engine->release(p);
+        p = next;
+    }
+}
+
 ptera_result pt_compile_kernel(ptera_kernel *kernel, uint32_t tests,
                                const struct pt_program **program)
 {
     ptera_module *module = kernel->module;
     ptera_result result = PTERA_OK;
-    _Atomic(struct pt_program *) *made = &kernel->programs[tests];
-    *program = atomic_load_explicit(made, memory_order_acquire);
+    *program = pt_compile_made(kernel, tests);
     if (*program)
         return PTERA_OK;
     pthread_mutex_lock(&module->lock);
-    if (!atomic_load(made))
+    if (!pt_compile_made(kernel, tests))
         result =
             do_task(compile, &(struct task){.module = module, .kernel = kernel, .tests = tests});
-    *program = atomic_load(made);
+    *program = pt_compile_made(kernel, tests);
     pthread_mutex_unlock(&module->lock);
     return result;
 }

@@ -8,5 +8,9 @@
  * module's diagnostics; the first is the engine's error text. */
 ptera_result pt_compile_kernel(ptera_kernel *kernel, uint32_t tests,
                                const struct pt_program **program);
+/* NULL: it is not compiled with them yet. */
+const struct pt_program *pt_compile_made(const ptera_kernel *kernel, uint32_t tests);
+/* All of a kernel that nobody launches any more. */
+void pt_compile_release(ptera_kernel *kernel);
 
 #endif

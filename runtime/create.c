@@ -9,6 +9,7 @@
 #include "runtime/handler.h"
 #include "runtime/module.h"
 #include "runtime/native.h"
+#include "runtime/observe.h"
 #include "runtime/params.h"
 #include "runtime/sized.h"
 #include "runtime/slot.h"
@@ -86,6 +87,18 @@ static bool find_compiler(bool *is_inside)
     return *is_inside || !name || !*name || !strcmp(name, "process");
 }
 
+/* What the options say, or else PTERA_OBSERVE. Where one is unknown, the log is told why. */
+static bool find_observers(const struct pt_engine *backend, const ptera_options *options,
+                           uint32_t *observers)
+{
+    char why[512];
+    const char *names = options->observe ? options->observe : getenv("PTERA_OBSERVE");
+    bool is_good = pt_observe_find(backend, names, observers, why, sizeof why);
+    if (!is_good && options->log)
+        options->log(options->log_ud, PTERA_ERROR, why);
+    return is_good;
+}
+
 /* What PTERA_OOB says of accesses outside allocations. */
 static void set_tolerance(ptera_engine *engine)
 {
@@ -111,8 +124,9 @@ static bool set_up(ptera_engine *engine, const ptera_options *o)
     pthread_mutex_init(&engine->lock, NULL);
     pt_native_init(engine);
     pt_arena_init(&engine->host.arena, &engine->allocator);
-    pt_mem_init(&engine->mem, &engine->allocator, o->memory_bytes, pt_slot_reclaim, engine,
-                engine->backend->observers);
+    pt_mem_init(&engine->mem, &engine->allocator, o->memory_bytes, pt_slot_reclaim, engine);
+    engine->mem.observers =
+        pt_observe_list_memory(engine->backend, engine->observers, engine->memory_observers);
     engine->log = o->log;
     engine->log_ud = o->log_ud;
     set_tolerance(engine);
@@ -148,9 +162,11 @@ ptera_result ptera_engine_create(const ptera_options *options, ptera_engine **en
     const struct pt_engine *backend = find_backend(&o);
     const struct pt_device *device = find_device(&o);
     ptera_backend tier;
+    uint32_t observers;
     bool is_late, is_inside;
     if (!backend || !device || o.threads > THREADS_MAX || !(o.compile_seconds >= 0) ||
-        !find_tier(&tier) || !find_async(&is_late) || !find_compiler(&is_inside))
+        !find_tier(&tier) || !find_async(&is_late) || !find_compiler(&is_inside) ||
+        !find_observers(backend, &o, &observers))
         return PTERA_ERROR_INVALID_ARGUMENT;
     struct pt_allocator allocator = pt_malloc_allocator;
     if (o.resize)
@@ -164,6 +180,7 @@ ptera_result ptera_engine_create(const ptera_options *options, ptera_engine **en
     e->device = device;
     e->tier = tier;
     e->async_late = is_late;
+    e->observers = observers;
     e->compile_inside = is_inside || o.compile_inside;
     if (!set_up(e, &o)) {
         tear_down(e);

@@ -47,6 +47,8 @@ struct ptera_engine {
     uint64_t compile_bytes;
     bool compile_inside;
     unsigned forks; /* pt_engine_forks, when it was made */
+    uint32_t observers; /* that watch all launches, and memory: a set of enum pt_test */
+    const struct pt_observer *memory_observers[PT_OBSERVERS + 1]; /* those for mem.observers */
     struct pt_mem mem;
     struct pt_printer printer;
     struct pt_heap heap;
@@ -77,8 +79,7 @@ struct ptera_kernel {
     ptera_module *module;
     uint32_t func;
     struct pt_image image;      /* with symbols of its own: .shared is laid out for each kernel */
-    /* by their tests; NULL until the first launch with those */
-    _Atomic(struct pt_program *) programs[PT_TEST_SETS];
+    _Atomic(struct pt_program *) programs; /* a list, one for each set of tests so far */
     struct pt_version *versions; /* under the engine's lock */
     atomic_uint_fast64_t interpreted_ns; /* so far, of all workers: how hot it is */
     atomic_uint_fast64_t native_launches, interpreted_launches, stepped;

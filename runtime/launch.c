@@ -393,7 +393,7 @@ static ptera_result run_with_parameters(struct pt_job *job)
 
 static const char *why_interpreted(const struct pt_job *job)
 {
-    if (job->tests & PT_TEST_MEMORY)
+    if (job->tests & PT_TEST_isolate)
         return "an isolated launch is interpreted: it tests every access";
     if (job->findings)
         return "a checked launch is interpreted";
@@ -401,7 +401,7 @@ static const char *why_interpreted(const struct pt_job *job)
         return "a launch that puts asynchronous operations off is interpreted";
     if (job->unwritten)
         return "a launch that fills memory nobody has written is interpreted";
-    if (job->tests & PT_TEST_OBSERVED)
+    if (job->tests & PT_TEST_OBSERVERS)
         return "an observed launch is interpreted";
     if (job->tests & (PT_TEST_ORDER | PT_TEST_TURNS))
         return "a launch whose threads run in another order is interpreted";
@@ -493,11 +493,19 @@ static void count_launch(struct pt_job *job)
                               1, memory_order_relaxed);
 }
 
-static uint32_t tests_of(ptera_order order)
+/* What the program is compiled for. */
+static uint32_t tests_of(const struct pt_job *job, const ptera_launch *given)
 {
-    return order == PTERA_ORDER_LOCKSTEP ? 0
-           : order == PTERA_ORDER_TURNS  ? PT_TEST_TURNS
-                                         : PT_TEST_ORDER;
+    uint32_t tests = job->engine->observers;
+    if (given->isolate)
+        tests |= PT_TEST_isolate;
+    if (given->checks)
+        tests |= PT_TEST_race;
+    if (job->is_late || tests & PT_TEST_race)
+        tests |= PT_TEST_ASYNC;
+    if (given->order == PTERA_ORDER_LOCKSTEP)
+        return tests;
+    return tests | (given->order == PTERA_ORDER_TURNS ? PT_TEST_TURNS : PT_TEST_ORDER);
 }
 
 /* Everything that depends on what was given: afterwards it is not looked at any more. */
@@ -508,13 +516,11 @@ static ptera_result prepare(struct pt_job *job, const ptera_launch *given,
     job->timeout_seconds = given->timeout_seconds;
     job->is_late = given->async_late || job->engine->async_late;
     job->unwritten = (uint8_t)given->unwritten;
-    if (given->checks && !(job->findings = pt_findings_new(job->engine, given)))
+    job->tests = tests_of(job, given);
+    if (job->tests & PT_TEST_race && !(job->findings = pt_findings_new(job->engine, given)))
         return PTERA_ERROR_OUT_OF_MEMORY;
-    job->tests = (given->isolate ? PT_TEST_MEMORY : 0) |
-                 (job->is_late || job->findings ? PT_TEST_ASYNC : 0) | tests_of(given->order) |
-                 pt_observe_tests(job->engine->backend->observers);
     job->launch.is_reversed = given->order == PTERA_ORDER_REVERSE;
-    job->launch.releases = given->isolate ? &job->engine->mem.releases : NULL;
+    job->launch.releases = job->tests & PT_TEST_isolate ? &job->engine->mem.releases : NULL;
     job->launch.services = &pt_launch_services;
     job->launch.grid_id = atomic_fetch_add(&job->engine->grid_ids, 1) + 1;
     ptera_result r = pt_compile_kernel(job->kernel, job->tests, &job->launch.program);
@@ -614,9 +620,12 @@ ptera_result pt_launch_run(struct pt_job *job, struct pt_launched *launched)
     uint64_t begun = launched ? pt_now_ns() : 0;
     pt_handler_ensure();
     job->result = PTERA_ERROR_OUT_OF_MEMORY;
-    pt_observe_launch(job->engine->backend->observers, &job->launch, false);
+    bool is_observed = job->tests & PT_TEST_OBSERVERS;
+    if (is_observed)
+        pt_observe_launch(&job->launch, false);
     pt_thread_call(PT_STACK_WORK, run_reported, job);
-    pt_observe_launch(job->engine->backend->observers, &job->launch, true);
+    if (is_observed)
+        pt_observe_launch(&job->launch, true);
     if (launched)
         tell(job, pt_now_ns() - begun, launched);
     ptera_result r = job->result;

@@ -39,8 +39,8 @@ void *pt_mem_reserve(size_t bytes, size_t align)
     size_t page = pt_mem_page(), slack = align > page ? align : 0;
     if (bytes > SIZE_MAX - slack)
         return NULL;
-    uint8_t *p = mmap(NULL, bytes + slack, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
-                      -1, 0);
+    uint8_t *p =
+        mmap(NULL, bytes + slack, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (p == MAP_FAILED)
         return NULL;
     if (!slack)
@@ -131,15 +131,13 @@ int pt_mem_file(size_t bytes)
 /* ---- allocations ----------------------------------------------------------------------------- */
 
 void pt_mem_init(struct pt_mem *mem, const struct pt_allocator *allocator, size_t limit,
-                 bool (*reclaim)(void *ud), void *reclaim_ud,
-                 const struct pt_observer *const *observers)
+                 bool (*reclaim)(void *ud), void *reclaim_ud)
 {
     memset(mem, 0, sizeof *mem);
     mem->allocator = allocator;
     mem->limit = limit;
     mem->reclaim = reclaim;
     mem->reclaim_ud = reclaim_ud;
-    mem->observers = observers;
     pthread_mutex_init(&mem->lock, NULL);
 }
 
@@ -286,7 +284,7 @@ static void *alloc_locked(struct pt_mem *mem, size_t bytes, enum pt_mem_kind kin
         madvise(p, pages, MADV_HUGEPAGE);
     uint64_t address = first + pages - pt_round_up(bytes, PT_MEM_ALIGN);
     insert_record(mem, (struct pt_mem_record){address, bytes, first, first + pages, room_first,
-                                              room_first + room, kind});
+                                              room_first + room, kind, false});
     return (void *)(uintptr_t)address;
 }
 
@@ -311,7 +309,7 @@ void *pt_mem_alloc(struct pt_mem *mem, size_t bytes, enum pt_mem_kind kind)
     void *p = try_alloc(mem, bytes, kind);
     if (!p && mem->reclaim(mem->reclaim_ud))
         p = try_alloc(mem, bytes, kind);
-    if (p)
+    if (p && kind != PT_MEM_HEAP) /* which tells of its own blocks */
         pt_observe_memory(mem->observers, PT_MEMORY_ALLOCATED, p, bytes);
     return p;
 }
@@ -367,7 +365,8 @@ bool pt_mem_free(struct pt_mem *mem, void *address, enum pt_mem_kind kind)
     struct pt_mem_record *r = record_of(mem, (uintptr_t)address);
     bool found = r && r->kind == kind;
     if (found) {
-        pt_observe_memory(mem->observers, PT_MEMORY_FREED, address, r->bytes);
+        if (!r->is_kept && kind != PT_MEM_HEAP)
+            pt_observe_memory(mem->observers, PT_MEMORY_FREED, address, r->bytes);
         uint64_t first = r->room_first;
         mem->used -= r->bytes;
         pt_mem_decommit((void *)(uintptr_t)first, r->room_last - first);
@@ -378,6 +377,19 @@ bool pt_mem_free(struct pt_mem *mem, void *address, enum pt_mem_kind kind)
     return found;
 }
 
+void pt_mem_keep(struct pt_mem *mem, uint64_t address)
+{
+    if (!mem->observers) /* nobody else asks whether it is kept */
+        return;
+    pthread_mutex_lock(&mem->lock);
+    struct pt_mem_record *r = record_of(mem, address);
+    if (r && !r->is_kept) {
+        pt_observe_memory(mem->observers, PT_MEMORY_FREED, (void *)(uintptr_t)address, r->bytes);
+        r->is_kept = true;
+    }
+    pthread_mutex_unlock(&mem->lock);
+}
+
 uint64_t pt_mem_reuse(struct pt_mem *mem, uint64_t address, size_t bytes)
 {
     pthread_mutex_lock(&mem->lock);
@@ -386,9 +398,14 @@ uint64_t pt_mem_reuse(struct pt_mem *mem, uint64_t address, size_t bytes)
         r && r->kind != PT_MEM_HOST && pt_round_up(bytes, PT_MEM_ALIGN) <= r->last - r->first;
     uint64_t now = fits ? r->last - pt_round_up(bytes, PT_MEM_ALIGN) : 0;
     if (fits) {
+        if (!r->is_kept)
+            pt_observe_memory(mem->observers, PT_MEMORY_FREED, (void *)(uintptr_t)r->address,
+                              r->bytes);
         mem->used += bytes - r->bytes;
         r->address = now;
         r->bytes = bytes;
+        r->is_kept = false;
+        pt_observe_memory(mem->observers, PT_MEMORY_ALLOCATED, (void *)(uintptr_t)now, bytes);
     }
     pthread_mutex_unlock(&mem->lock);
     return now;
@@ -402,8 +419,8 @@ static bool register_locked(struct pt_mem *mem, uint64_t address, size_t bytes, 
     if (*overlaps || !grow_records(mem))
         return false;
     uint64_t end = address + bytes;
-    insert_record(mem,
-                  (struct pt_mem_record){address, bytes, address, end, address, end, PT_MEM_HOST});
+    insert_record(mem, (struct pt_mem_record){address, bytes, address, end, address, end,
+                                              PT_MEM_HOST, false});
     return true;
 }
 

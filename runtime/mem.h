@@ -21,6 +21,7 @@ struct pt_mem_record {
     uint64_t first, last;            /* its pages */
     uint64_t room_first, room_last;  /* with the address space around them that nobody else gets */
     enum pt_mem_kind kind;
+    bool is_kept; /* nobody uses it: pt_mem_keep */
 };
 
 enum { PT_MEM_OPENED = 256 };
@@ -50,14 +51,13 @@ struct pt_mem {
     bool is_tolerant;
     uint64_t opened[PT_MEM_OPENED]; /* pages that pt_mem_open made usable; more stay open */
     atomic_uint n_opened;
+    const struct pt_observer *const *observers; /* of memory, then NULL; NULL: nobody watches */
     /* grows when memory is freed, also in the device heap, or unregistered */
-    const struct pt_observer *const *observers; /* they are told of allocations */
     atomic_uint_fast64_t releases;
 };
 
 void pt_mem_init(struct pt_mem *mem, const struct pt_allocator *allocator, size_t limit,
-                 bool (*reclaim)(void *ud), void *reclaim_ud,
-                 const struct pt_observer *const *observers);
+                 bool (*reclaim)(void *ud), void *reclaim_ud);
 void pt_mem_close(struct pt_mem *mem);
 /* `bytes` (> 0) zeroed bytes between guard pages; NULL if there is no memory. */
 void *pt_mem_alloc(struct pt_mem *mem, size_t bytes, enum pt_mem_kind kind);
@@ -66,6 +66,8 @@ bool pt_mem_charge(struct pt_mem *mem, size_t bytes);
 void pt_mem_refund(struct pt_mem *mem, size_t bytes);
 /* Returns false if no allocation of that kind starts there. */
 bool pt_mem_free(struct pt_mem *mem, void *address, enum pt_mem_kind kind);
+/* Nobody uses an allocation any more; it is freed, or used again, later. */
+void pt_mem_keep(struct pt_mem *mem, uint64_t address);
 /* An allocation is used again, with the size `bytes`: its address in the same pages, or 0 if it
  * does not fit. */
 uint64_t pt_mem_reuse(struct pt_mem *mem, uint64_t address, size_t bytes);

@@ -8,6 +8,7 @@
 #include "frontend/parse.h"
 #include "ir/layout.h"
 #include "runtime/closure.h"
+#include "runtime/compile.h"
 #include "runtime/diagnostics.h"
 #include "runtime/engine.h"
 #include "runtime/fit.h"
@@ -155,11 +156,8 @@ void pt_module_free(ptera_module *module)
     if (module->n_kernels)
         pt_slot_forget(engine, module);
     pt_native_forget(module);
-    for (uint32_t i = 0; i < module->n_kernels; i++) {
-        for (uint32_t tests = 0; tests < PT_TEST_SETS; tests++)
-            if (module->kernels[i].programs[tests])
-                engine->backend->release(module->kernels[i].programs[tests]);
-    }
+    for (uint32_t i = 0; i < module->n_kernels; i++)
+        pt_compile_release(&module->kernels[i]);
     if (module->globals)
         pt_mem_free(&engine->mem, module->globals, PT_MEM_GLOBALS);
     pt_twin_unmap(&module->constants);

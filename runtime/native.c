@@ -199,7 +199,7 @@ static struct pt_native *compile(struct making *m, struct pt_native_result *resu
 {
     const struct pt_variant *variant = &m->version->made_for;
     ptera_module *module = variant->kernel->module;
-    const struct pt_program *program = atomic_load(&variant->kernel->programs[0]);
+    const struct pt_program *program = pt_compile_made(variant->kernel, 0);
     struct pt_native_options options = {.math_fast = variant->math_fast,
                                         .has_cluster = variant->has_cluster,
                                         .level = module->engine->backend->name};

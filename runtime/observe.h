@@ -1,42 +1,29 @@
-/* Tells observers (backend/observer.h) what hosts do. */
+/* Observers (backend/observer.h): which of them watch, and telling them what hosts do. */
 #ifndef PTERA_RUNTIME_OBSERVE_H
 #define PTERA_RUNTIME_OBSERVE_H
 
+#include <stddef.h>
+
 #include "backend/observer.h"
 
-static inline void pt_observe_memory(const struct pt_observer *const *observers,
+/* The observers that `names` has, separated by commas, as a set of enum pt_test; NULL: none. False,
+ * with the reason in `why` (`size` bytes), if there is one not. */
+bool pt_observe_find(const struct pt_engine *backend, const char *names, uint32_t *tests, char *why,
+                     size_t size);
+/* Those of a set that want to be told of memory, then NULL, in room for all. Returns `list`; NULL:
+ * nobody does. */
+const struct pt_observer *const *
+pt_observe_list_memory(const struct pt_engine *backend, uint32_t tests,
+                       const struct pt_observer *list[PT_OBSERVERS + 1]);
+/* Tells those of a list, which may be NULL. */
+static inline void pt_observe_memory(const struct pt_observer *const *list,
                                      enum pt_memory_event event, const void *address,
                                      uint64_t bytes)
 {
-    for (; *observers; observers++)
-        if ((*observers)->memory)
-            (*observers)->memory(event, (uint64_t)(uintptr_t)address, bytes);
+    for (; list && *list; list++)
+        (*list)->memory(event, (uint64_t)(uintptr_t)address, bytes);
 }
-
-/* True if somebody wants to be told. */
-static inline bool pt_observe_asks_memory(const struct pt_observer *const *observers)
-{
-    bool asks = false;
-    for (; *observers; observers++)
-        asks |= (*observers)->memory != NULL;
-    return asks;
-}
-
-static inline void pt_observe_launch(const struct pt_observer *const *observers,
-                                     const struct pt_launch *launch, bool is_over)
-{
-    for (; *observers; observers++)
-        if ((*observers)->launched)
-            (*observers)->launched(launch, is_over);
-}
-
-/* The tests that all launches are compiled with: PT_TEST_OBSERVED where somebody watches them. */
-static inline uint32_t pt_observe_tests(const struct pt_observer *const *observers)
-{
-    uint32_t tests = 0;
-    for (; *observers; observers++)
-        tests |= (*observers)->tests & PT_TEST_OBSERVED;
-    return tests;
-}
+/* Tells the observers that the launch's program is compiled for. */
+void pt_observe_launch(const struct pt_launch *launch, bool is_over);
 
 #endif

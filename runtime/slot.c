@@ -254,7 +254,6 @@ static bool prepare(struct pt_slot *slot, struct pt_job *job, unsigned worker,
     slot->kernel = job->kernel;
     slot->tests = job->tests;
     slot->async.is_late = job->is_late;
-    slot->async.is_checked = job->findings != NULL;
     slot->apart = native && native->resume ? native : NULL;
     slot->n_ctas = job->cluster_ctas;
     memcpy(slot->block, launch->block, sizeof slot->block);

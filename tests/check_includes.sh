@@ -23,7 +23,8 @@ check ir 'ir/'
 check frontend 'frontend/|ir/'
 check backend/semantics 'backend/semantics/|ir/'
 check backend/interp \
-    'backend/(interp|semantics)/|backend/(exec|observer|barrier|order|sreg).h|frontend/lower.h|ir/'
+    'backend/(interp|semantics)/|backend/(exec|observers?|barrier|order|sreg).(h|def)|ir/'\
+'|frontend/lower.h'
 # The compiler's floors: each may include those before it.
 jit='backend/jit/(jit|bitset|tune).(h|def)|backend/semantics/|ir/'
 jit="$jit|backend/(exec|native|lanes|barrier|order|sreg).h"

@@ -31,12 +31,6 @@ static int refuse(const char *what)
     return EXIT_USAGE;
 }
 
-static void show_finding(void *ud, const char *text)
-{
-    (void)ud;
-    fputs(text, stderr);
-}
-
 /* Sets what the checker asks of the launch. Returns EXIT_GOOD if there is such a checker. */
 static int set_checker(const char *name, ptera_launch *launch)
 {
@@ -50,7 +44,6 @@ static int set_checker(const char *name, ptera_launch *launch)
         fprintf(stderr, "ptera check: no checker is given, but '%s' (ptera check --help)\n", name);
         return EXIT_USAGE;
     }
-    launch->finding = show_finding;
     return EXIT_GOOD;
 }
 

@@ -37,6 +37,8 @@ static const char run_help[] =
     "                      what the last CTA left, zeros at first)\n"
     "  --isolate           test every access against the allocations: what is not the kernel's "
     "memory is a fault\n"
+    "  --observe NAMES     observers that watch, separated by commas (ptera_options.observe in "
+    "ptera.h)\n"
     "  --time              print the times of loading and running, and how it ran, to standard "
     "error\n\n";
 
@@ -96,11 +98,10 @@ static bool parse_engine(const char *text, struct options *o)
 
 static bool parse_order(const char *text, ptera_order *order)
 {
-    static const char *const names[] = {
-        [PTERA_ORDER_LOCKSTEP] = "lockstep",
-        [PTERA_ORDER_LANES] = "lanes",
-        [PTERA_ORDER_REVERSE] = "reverse",
-        [PTERA_ORDER_TURNS] = "turns"};
+    static const char *const names[] = {[PTERA_ORDER_LOCKSTEP] = "lockstep",
+                                        [PTERA_ORDER_LANES] = "lanes",
+                                        [PTERA_ORDER_REVERSE] = "reverse",
+                                        [PTERA_ORDER_TURNS] = "turns"};
     for (unsigned i = 0; i < sizeof names / sizeof *names; i++) {
         if (strcmp(text, names[i]) != 0)
             continue;
@@ -139,6 +140,8 @@ static bool set_option(struct options *o, const char *name, const char *value, b
         ok = is_one_of(value, "issue", "late"), o->launch.async_late = !strcmp(value, "late");
     else if (!strcmp(name, "--unwritten"))
         ok = parse_number(value, UINT8_MAX, &n), o->launch.unwritten = (unsigned)n;
+    else if (!strcmp(name, "--observe"))
+        o->engine.observe = value;
     else if (!strcmp(name, "--order"))
         ok = parse_order(value, &o->launch.order);
     else if (!strcmp(name, "--engine"))
@@ -178,8 +181,8 @@ static int parse_options(int argc, char **argv, struct options *o)
     }
     if (!o->file)
         fprintf(stderr, "ptera %s: no PTX file given (ptera %s --help)\n", o->command, o->command);
-    else if (o->both && o->launch.checks)
-        return wrong_usage(o, "checked kernels are interpreted:", "--engine both");
+    else if (o->both && (o->launch.checks || o->engine.observe))
+        return wrong_usage(o, "watched kernels are interpreted:", "--engine both");
     return o->file ? EXIT_GOOD : EXIT_USAGE;
 }
 
@@ -311,12 +314,19 @@ static void print_text(void *ud, const char *text, size_t bytes)
     fwrite(text, 1, bytes, stdout);
 }
 
+static void print_finding(void *ud, const char *text)
+{
+    (void)ud;
+    fputs(text, stderr);
+}
+
 int run_kernel(const char *command, int argc, char **argv, const ptera_launch *launch)
 {
     static struct options o;
     ptera_options_init(&o.engine);
     o.command = command;
     o.launch = *launch;
+    o.launch.finding = print_finding;
     o.engine.print = print_text;
     int status = parse_options(argc, argv, &o);
     if (status != EXIT_GOOD)

@@ -39,8 +39,8 @@ PT_HANDLER(send)
             return NULL;
         }
         pt_elements_gather(&e->data, f, i, data);
-        if (!pt_observe_async(c, f, i, op.to, bytes, true) ||
-            !pt_observe_async(c, f, i, op.mbarrier, 8, true) || !pt_async_issue(c, f, &op))
+        if (!pt_observe_async(c, f, i, op.to, bytes, PT_SPACE_SHARED, pt_observe_use(&op)) ||
+            !pt_observe_counting(c, f, i, op.mbarrier) || !pt_async_issue(c, f, &op))
             return NULL;
     }
     return c + 1;

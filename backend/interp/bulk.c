@@ -9,8 +9,9 @@
 struct bulk {
     uint32_t to, from, bytes, mbarrier;
     uint32_t ctas; /* of a multicast */
-    pt_join join;  /* NULL: a copy */
-    bool is_load;  /* writes shared memory, counted by an mbarrier; else a member of a bulk group */
+    enum pt_space from_space;
+    pt_join join; /* NULL: a copy */
+    bool is_load; /* writes shared memory, counted by an mbarrier; else a member of a bulk group */
 };
 
 static const char not_sixteens[] = "a bulk copy is of multiples of 16 bytes";
@@ -23,6 +24,13 @@ static uint64_t in_cta(const struct pt_frame *f, uint64_t address, uint32_t rank
     return base + ((uint64_t)rank << PT_SHARED_RANK_SHIFT) + offset;
 }
 
+bool pt_bulk_observe_load(const struct pt_code *c, struct pt_frame *f, const struct pt_async_op *op)
+{
+    uint32_t bytes = op->tile ? op->span : op->bytes;
+    return pt_observe_async(c, f, op->lane, op->to, bytes, PT_SPACE_SHARED, pt_observe_use(op)) &&
+           pt_observe_counting(c, f, op->lane, op->mbarrier);
+}
+
 bool pt_bulk_multicast(const struct pt_code *c, struct pt_frame *f, const struct pt_async_op *op,
                        uint32_t ctas)
 {
@@ -30,7 +38,7 @@ bool pt_bulk_multicast(const struct pt_code *c, struct pt_frame *f, const struct
         struct pt_async_op one = *op;
         one.to = in_cta(f, op->to, (uint32_t)__builtin_ctz(left));
         one.mbarrier = in_cta(f, op->mbarrier, (uint32_t)__builtin_ctz(left));
-        if (!pt_async_issue(c, f, &one))
+        if (!pt_bulk_observe_load(c, f, &one) || !pt_async_issue(c, f, &one))
             return false;
     }
     return true;
@@ -39,13 +47,18 @@ bool pt_bulk_multicast(const struct pt_code *c, struct pt_frame *f, const struct
 /* False after pt_fail. */
 static bool may_move(const struct pt_code *c, struct pt_frame *f, const struct pt_async_op *op)
 {
+    const struct bulk *b = c->ptr;
     uint64_t misaligned = op->to & 15 ? op->to : op->from & 15 ? op->from : 0;
     if (misaligned)
         return pt_fail_at(c, f, PT_FAULT_MISALIGNED, 1u << op->lane, misaligned, NULL);
     if (op->bytes & 15)
         return pt_fail(c, f, PT_FAULT_ILLEGAL_INSTRUCTION, 1u << op->lane, not_sixteens);
-    return pt_observe_async(c, f, op->lane, op->to, op->bytes, true) &&
-           pt_observe_async(c, f, op->lane, op->from, op->bytes, false);
+    if (!pt_observe_async(c, f, op->lane, op->from, op->bytes, b->from_space, PT_USE_READ))
+        return false;
+    if (!b->is_load)
+        return pt_observe_async(c, f, op->lane, op->to, op->bytes, PT_SPACE_GLOBAL,
+                                pt_observe_use(op));
+    return b->ctas != UINT32_MAX || pt_bulk_observe_load(c, f, op);
 }
 
 PT_HANDLER(move)
@@ -85,6 +98,7 @@ static pt_handler select_move(struct pt_select *s, enum pt_space to, enum pt_spa
     const struct pt_operand *o = s->operands;
     if (PT_HAS(s, cp_mask))
         return pt_refuse(s, "a mask of bytes");
+    b->from_space = from;
     b->is_load = is_load;
     b->join = join;
     b->to = pt_address_generic(s, &o[0], to);

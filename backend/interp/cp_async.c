@@ -82,8 +82,8 @@ static bool may_copy(const struct pt_code *c, struct pt_frame *f)
         return fail_misaligned(c, f);
     for (uint32_t left = pt_is_observed(f) ? f->mask : 0; left; left &= left - 1) {
         struct pt_async_op op = copy_of(c, f, (uint32_t)__builtin_ctz(left));
-        if (!pt_observe_async(c, f, op.lane, op.to, op.bytes, true) ||
-            !pt_observe_async(c, f, op.lane, op.from, op.read, false))
+        if (!pt_observe_async(c, f, op.lane, op.to, op.bytes, PT_SPACE_SHARED, PT_USE_WRITE) ||
+            !pt_observe_async(c, f, op.lane, op.from, op.read, PT_SPACE_GLOBAL, PT_USE_READ))
             return false;
     }
     return true;
@@ -106,7 +106,7 @@ PT_ACCESS_HANDLER(copy)
     f->state->code = c;
     if (!may_copy(c, f))
         return NULL;
-    if (f->cta->async || f->state->program->base.tests & PT_TEST_OBSERVED)
+    if (f->cta->async || pt_is_observed(f))
         return copy_later(c, f);
     if (is_whole(c, f)) {
         copy_whole(f, to, from);
@@ -199,7 +199,7 @@ PT_HANDLER(arrive)
                                  .mbarrier = mbarrier[i],
                                  .complete = pt_mbarrier_count_arrival};
         f->state->acting = 1u << i;
-        if (!pt_observe_async(c, f, i, op.mbarrier, 8, true) ||
+        if (!pt_observe_counting(c, f, i, op.mbarrier) ||
             (!c->aux && !pt_mbarrier_change(c, f, i, op.mbarrier, PT_MBARRIER_EXPECT, 1)) ||
             !pt_async_issue(c, f, &op))
             return NULL;

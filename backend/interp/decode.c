@@ -41,7 +41,7 @@ pt_handler pt_decode_handler(struct pt_module *module, const struct pt_form *for
 
 /* The codes before an access. Returns how many. */
 static uint32_t make_tests(const struct pt_select *s, const struct pt_code *access, bool is_write,
-                           struct pt_code tests[PT_OBSERVERS_MAX])
+                           struct pt_code tests[PT_OBSERVERS])
 {
     struct pt_decoder *d = s->decoder;
     return pt_observe_make_accesses(d->program, d->f, s->form, access, is_write, d->n_accesses++,
@@ -109,7 +109,8 @@ static bool make_register_test(struct pt_decoder *d, uint32_t index, struct pt_c
 {
     struct in_flight seen = {.d = d};
     const struct pt_insn *insn = &d->f->insns.v[index];
-    if (pt_is_wgmma(pt_insn_form(d->m, insn)))
+    if (!d->is_in_flight || !pt_observe_asks_registers(d->program) ||
+        pt_is_wgmma(pt_insn_form(d->m, insn)))
         return false;
     pt_insn_regs(d->m, d->f, insn, see_in_flight, &seen);
     *test = pt_observe_make_registers(index, seen.regs.v, seen.regs.n);
@@ -163,15 +164,15 @@ static bool decode_insn(struct pt_decoder *d, uint32_t index)
             pt_refuse(&s, "these operands");
         return false;
     }
-    struct pt_code tests[PT_OBSERVERS_MAX + 2];
-    bool is_write = form->effects & (PT_FX_WRITE | PT_FX_ATOMIC);
+    struct pt_code tests[PT_OBSERVERS + 2];
+    bool is_write = form->effects & (PT_FX_WRITE | PT_FX_ATOMIC) && !d->access_behind;
     uint32_t n_tests = 0;
     if (pt_observe_asks_instructions(d->program))
         tests[n_tests++] = (struct pt_code){.fn = pt_observe_instruction, .insn = index};
     if (s.is_access)
         n_tests += make_tests(&s, &code, is_write, &tests[n_tests]);
-    n_tests += d->is_in_flight && make_register_test(d, index, &tests[n_tests]);
-    struct pt_code tests_behind[PT_OBSERVERS_MAX];
+    n_tests += make_register_test(d, index, &tests[n_tests]);
+    struct pt_code tests_behind[PT_OBSERVERS];
     uint32_t n_behind = 0;
     if (d->access_behind)
         n_behind = make_tests(&s, &d->behind.v[d->access_behind - 1], true, tests_behind);

@@ -189,4 +189,4 @@ static bool place(struct pt_code *test, const struct pt_func *func, const struct
 }
 
 const struct pt_observer PT_LEVEL_NAME(pt_observer_isolate) = {
-    .name = "isolate", .tests = PT_TEST_MEMORY, .access = access, .place = place};
+    .name = "isolate", .access = access, .place = place};

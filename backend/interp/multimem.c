@@ -6,6 +6,7 @@
 #include "backend/interp/address.h"
 #include "backend/interp/elements.h"
 #include "backend/interp/fence.h"
+#include "backend/interp/observe.h"
 #include "backend/interp/operands.h"
 #include "backend/interp/reduce.h"
 #include "backend/semantics/float.h"
@@ -104,6 +105,21 @@ static void join_each(const struct multimem *m, struct pt_frame *f, uint32_t lan
         m->join(replica(p, k), (uint64_t)(uintptr_t)data, p->bytes);
 }
 
+/* A lane accesses each replica. */
+static bool observe(const struct pt_code *c, struct pt_frame *f, uint32_t lane,
+                    const struct place *p, bool is_write)
+{
+    const struct multimem *m = c->ptr;
+    uint32_t use = !is_write ? PT_USE_READ : m->join ? PT_USE_WRITE | PT_USE_ATOMIC : PT_USE_WRITE;
+    uint64_t a[PT_WARP_SIZE];
+    for (uint32_t k = 0; k < p->replicas->n; k++) {
+        a[lane] = replica(p, k);
+        if (!pt_observe_access(c, f, 1u << lane, a, p->bytes, use))
+            return false;
+    }
+    return true;
+}
+
 /* ---- all lanes ------------------------------------------------------------------------------- */
 
 static const struct pt_code *each_lane(const struct pt_code *c, struct pt_frame *f, bool is_write,
@@ -127,6 +143,8 @@ static const struct pt_code *each_lane(const struct pt_code *c, struct pt_frame 
         if (bad)
             return pt_fail_at(c, f, PT_FAULT_ILLEGAL_ADDRESS, 1u << i, a[i], bad);
         p.offset = a[i] - replicas.first;
+        if (pt_is_observed(f) && !observe(c, f, i, &p, is_write))
+            return NULL;
         act(m, f, i, &p);
     }
     return c + 1;

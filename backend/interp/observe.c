@@ -34,20 +34,27 @@ static bool tell_access(const struct pt_code *c, struct pt_frame *f, uint32_t la
 bool pt_observe_access(const struct pt_code *c, struct pt_frame *f, uint32_t lanes,
                        const uint64_t *address, uint64_t bytes, uint32_t use)
 {
-    struct pt_access access = {
-        .address = address, .bytes = bytes, .use = use, .space = pt_form_space(form_of(c, f))};
-    return tell_access(c, f, lanes, &access);
+    struct pt_access access = {.address = address,
+                               .bytes = bytes,
+                               .use = use,
+                               .space = pt_form_space(form_of(c, f)),
+                               .order = pt_order_of(form_of(c, f))};
+    return !lanes || tell_access(c, f, lanes, &access);
 }
 
 bool pt_observe_lane(const struct pt_code *c, struct pt_frame *f, uint32_t lane, uint64_t address,
-                     uint64_t bytes, uint32_t use, bool is_async)
+                     uint64_t bytes, enum pt_space space, uint32_t use)
 {
     uint64_t addresses[PT_WARP_SIZE];
+    bool is_atomic = use & PT_USE_ATOMIC; /* copies are weak */
+    struct pt_access access = {.address = addresses,
+                               .bytes = bytes,
+                               .use = use,
+                               .space = space,
+                               .order = is_atomic ? PT_ORDER_RELAXED : PT_ORDER_PLAIN,
+                               .is_async = true};
     addresses[lane] = address;
-    return !bytes ||
-           tell_access(c, f, 1u << lane,
-                       &(struct pt_access){
-                           .address = addresses, .bytes = bytes, .use = use, .is_async = is_async});
+    return !bytes || tell_access(c, f, 1u << lane, &access);
 }
 
 void pt_observe_sync(const struct pt_code *c, struct pt_frame *f, uint32_t lanes,
@@ -119,7 +126,7 @@ PT_HANDLER(before_access)
 uint32_t pt_observe_make_accesses(const struct pt_interp_program *p, const struct pt_func *func,
                                   const struct pt_form *form, const struct pt_code *access,
                                   bool is_write, uint32_t number,
-                                  struct pt_code codes[PT_OBSERVERS_MAX])
+                                  struct pt_code codes[PT_OBSERVERS])
 {
     uint32_t n = 0;
     for (uint32_t i = 0; p->observers && p->observers[i]; i++) {
@@ -171,18 +178,14 @@ const struct pt_code *pt_observe_instruction(const struct pt_code *c, struct pt_
     return c + 1;
 }
 
-bool pt_observe_asks_blocks(const struct pt_interp_program *p)
-{
-    for (uint32_t i = 0; p->observers && p->observers[i]; i++)
-        if (p->observers[i]->block)
-            return true;
-    return false;
-}
-
-bool pt_observe_asks_instructions(const struct pt_interp_program *p)
-{
-    for (uint32_t i = 0; p->observers && p->observers[i]; i++)
-        if (p->observers[i]->instruction)
-            return true;
-    return false;
-}
+#define ASKS(name, what)                                           \
+    bool name(const struct pt_interp_program *p)                   \
+    {                                                              \
+        for (uint32_t i = 0; p->observers && p->observers[i]; i++) \
+            if (p->observers[i]->what)                             \
+                return true;                                       \
+        return false;                                              \
+    }
+ASKS(pt_observe_asks_blocks, block)
+ASKS(pt_observe_asks_instructions, instruction)
+ASKS(pt_observe_asks_registers, registers)

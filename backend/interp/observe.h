@@ -5,8 +5,6 @@
 #include "backend/interp/async.h"
 #include "backend/observer.h"
 
-enum { PT_OBSERVERS_MAX = 8 };
-
 static inline bool pt_is_observed(const struct pt_frame *f)
 {
     return f->state->observers;
@@ -16,15 +14,26 @@ static inline bool pt_is_observed(const struct pt_frame *f)
 #define pt_observe_access PT_LEVEL_NAME(pt_observe_access)
 bool pt_observe_access(const struct pt_code *c, struct pt_frame *f, uint32_t lanes,
                        const uint64_t *address, uint64_t bytes, uint32_t use);
-/* The same of one lane, now or by the asynchronous operation that it is about to issue. */
+/* The same of the asynchronous operation that a lane is about to issue. No bytes: no access. */
 #define pt_observe_lane PT_LEVEL_NAME(pt_observe_lane)
 bool pt_observe_lane(const struct pt_code *c, struct pt_frame *f, uint32_t lane, uint64_t address,
-                     uint64_t bytes, uint32_t use, bool is_async);
+                     uint64_t bytes, enum pt_space space, uint32_t use);
 static inline bool pt_observe_async(const struct pt_code *c, struct pt_frame *f, uint32_t lane,
-                                    uint64_t address, uint64_t bytes, bool is_write)
+                                    uint64_t address, uint64_t bytes, enum pt_space space,
+                                    uint32_t use)
 {
-    return !pt_is_observed(f) ||
-           pt_observe_lane(c, f, lane, address, bytes, is_write ? PT_USE_WRITE : PT_USE_READ, true);
+    return !pt_is_observed(f) || pt_observe_lane(c, f, lane, address, bytes, space, use);
+}
+/* What an asynchronous operation does where it writes, or joins. */
+static inline uint32_t pt_observe_use(const struct pt_async_op *op)
+{
+    return op->join ? PT_USE_WRITE | PT_USE_ATOMIC : PT_USE_WRITE;
+}
+/* An update of an mbarrier by the operation that it counts. */
+static inline bool pt_observe_counting(const struct pt_code *c, struct pt_frame *f, uint32_t lane,
+                                       uint64_t mbarrier)
+{
+    return pt_observe_async(c, f, lane, mbarrier, 8, PT_SPACE_SHARED, PT_USE_WRITE | PT_USE_ATOMIC);
 }
 
 #define pt_observe_sync PT_LEVEL_NAME(pt_observe_sync)
@@ -48,7 +57,7 @@ void pt_observe_returned(const struct pt_frame *f);
 uint32_t pt_observe_make_accesses(const struct pt_interp_program *p, const struct pt_func *func,
                                   const struct pt_form *form, const struct pt_code *access,
                                   bool is_write, uint32_t number,
-                                  struct pt_code codes[PT_OBSERVERS_MAX]);
+                                  struct pt_code codes[PT_OBSERVERS]);
 /* The code that tells of `n` registers in an array that lives as long as the program. */
 #define pt_observe_make_registers PT_LEVEL_NAME(pt_observe_make_registers)
 struct pt_code pt_observe_make_registers(uint32_t insn, const struct pt_register_use *uses,
@@ -61,7 +70,9 @@ const struct pt_code *pt_observe_instruction(const struct pt_code *c, struct pt_
 /* Somebody wants to be told of them. */
 #define pt_observe_asks_blocks PT_LEVEL_NAME(pt_observe_asks_blocks)
 #define pt_observe_asks_instructions PT_LEVEL_NAME(pt_observe_asks_instructions)
+#define pt_observe_asks_registers PT_LEVEL_NAME(pt_observe_asks_registers)
 bool pt_observe_asks_blocks(const struct pt_interp_program *p);
 bool pt_observe_asks_instructions(const struct pt_interp_program *p);
+bool pt_observe_asks_registers(const struct pt_interp_program *p);
 
 #endif

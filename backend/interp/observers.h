@@ -4,8 +4,8 @@
 
 #include "backend/interp/state.h"
 
-/* All of them, then NULL. */
+/* By number. */
 #define pt_observers PT_LEVEL_NAME(pt_observers)
-extern const struct pt_observer *const pt_observers[];
+extern const struct pt_observer *const pt_observers[PT_OBSERVERS];
 
 #endif

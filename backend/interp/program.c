@@ -125,21 +125,17 @@ static void size_state(struct reach *r, uint32_t kernel)
     p->base.local_bytes = !r->is_bounded || p->is_unbounded ? 0 : local ? local : 16;
 }
 
-/* Those whose tests the program is compiled for. */
+/* Those that the program is compiled for. */
 static void choose_observers(struct pt_interp_program *p)
 {
-    const struct pt_observer **chosen = NULL;
-    uint32_t n = 0, all = 0;
-    while (pt_observers[all])
-        all++;
-    for (uint32_t i = 0; i < all; i++) {
-        if (!(pt_observers[i]->tests & p->base.tests))
-            continue;
-        if (!chosen)
-            chosen = pt_arena_alloc(&p->arena, (all + 1) * sizeof *chosen);
-        chosen[n++] = pt_observers[i];
-    }
+    if (!(p->base.tests & PT_TEST_OBSERVERS))
+        return;
+    const struct pt_observer **chosen =
+        pt_arena_alloc(&p->arena, (PT_OBSERVERS + 1) * sizeof *chosen);
     p->observers = chosen;
+    for (uint32_t i = 0; i < PT_OBSERVERS; i++)
+        if (p->base.tests & PT_TEST_OBSERVER << i)
+            *chosen++ = pt_observers[i];
 }
 
 static bool build(struct pt_interp_program *p, struct pt_arena *scratch)

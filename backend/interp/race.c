@@ -62,12 +62,6 @@ static uint32_t line_of(uint64_t address)
     return (uint32_t)(mix(address >> LINE_SHIFT) % LINES);
 }
 
-/* True if races are looked for in the frame's cluster. */
-static bool is_on(const struct pt_frame *f)
-{
-    return f->cta->async && f->cta->async->is_checked;
-}
-
 /* The key of an mbarrier at an address in a phase, of which only the parity counts. */
 static uint64_t mbarrier_key(uint64_t address, uint32_t phase)
 {
@@ -456,7 +450,7 @@ enum { USE = 0, IS_STRONG = 4 };
 /* Others see what came before a strong access, and it sees what came before theirs. */
 PT_HANDLER(test_access)
 {
-    if (!is_on(f) || !f->cta->async->race.n)
+    if (!race_of(f)->n)
         return c + 1;
     struct pt_code at = pt_address_code(c);
     uint64_t a[PT_WARP_SIZE], bytes = UINT64_C(1) << (c->aux >> 8 & 15);
@@ -500,7 +494,7 @@ static bool place(struct pt_code *test, const struct pt_func *func, const struct
 
 static bool see_access(const struct pt_event *e, const struct pt_access *a)
 {
-    if (!is_on(e->frame) || a->is_async)
+    if (a->is_async)
         return true;
     for (uint32_t left = e->lanes; left; left &= left - 1)
         access(e->code, e->frame, left & -left, a->address[__builtin_ctz(left)], a->bytes, a->use);
@@ -509,8 +503,6 @@ static bool see_access(const struct pt_event *e, const struct pt_access *a)
 
 static void see_sync(const struct pt_event *e, const struct pt_sync *sync)
 {
-    if (!is_on(e->frame))
-        return;
     uint64_t key = sync->where == PT_SYNC_OF_MBARRIER
                        ? mbarrier_key(sync->mbarrier, sync->phase)
                        : barrier_key(e->frame->cta, sync->bar, sync->phase);
@@ -532,42 +524,28 @@ static void see_sync(const struct pt_event *e, const struct pt_sync *sync)
 
 static void see_registers(const struct pt_event *e, const struct pt_register_use *uses, uint32_t n)
 {
-    if (is_on(e->frame))
-        registers(e->code, e->frame, uses, n);
+    registers(e->code, e->frame, uses, n);
 }
 
 static bool see_issued(const struct pt_event *e, struct pt_async_op *op)
 {
-    return !is_on(e->frame) || issue(op);
-}
-
-static void see_done(const struct pt_async_op *op)
-{
-    if (is_on(op->frame))
-        done(op);
+    (void)e;
+    return issue(op);
 }
 
 static void see_waited(const struct pt_event *e, uint32_t kind, uint32_t pending, bool is_read)
 {
-    if (is_on(e->frame))
-        waited(e->frame, (enum pt_async_kind)kind, pending, is_read);
-}
-
-static void see_returned(const struct pt_frame *f)
-{
-    if (is_on(f))
-        forget(f);
+    waited(e->frame, (enum pt_async_kind)kind, pending, is_read);
 }
 
 const struct pt_observer PT_LEVEL_NAME(pt_observer_race) = {
     .name = "race",
-    .tests = PT_TEST_ASYNC,
     .access = see_access,
     .sync = see_sync,
     .registers = see_registers,
     .issued = see_issued,
-    .done = see_done,
+    .done = done,
     .waited = see_waited,
-    .returned = see_returned,
+    .returned = forget,
     .place = place,
 };

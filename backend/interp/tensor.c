@@ -275,7 +275,8 @@ struct asker {
 static bool may_access(void *ud, uint64_t address, uint32_t bytes)
 {
     const struct asker *a = ud;
-    if (!pt_observe_async(a->c, a->f, a->op->lane, address, bytes, !a->op->to))
+    uint32_t use = a->op->to ? PT_USE_READ : pt_observe_use(a->op);
+    if (!pt_observe_async(a->c, a->f, a->op->lane, address, bytes, PT_SPACE_GLOBAL, use))
         return false;
     if (a->f->cta->async)
         pt_async_touch(address, bytes);
@@ -311,7 +312,7 @@ static bool read_tile(const struct pt_code *c, struct pt_frame *f, uint32_t lane
     uint64_t misaligned = map % PT_TENSORMAP_ALIGN ? map : shared % PT_TILE_ALIGN ? shared : 0;
     if (misaligned)
         return pt_fail_at(c, f, PT_FAULT_MISALIGNED, 1u << lane, misaligned, NULL);
-    if (!pt_observe_async(c, f, lane, map, PT_TENSORMAP_BYTES, false))
+    if (!pt_observe_async(c, f, lane, map, PT_TENSORMAP_BYTES, PT_SPACE_GENERIC, PT_USE_READ))
         return false;
     read_map(map, &tile->tensor);
     for (uint32_t i = 0; i < k->rank; i++)
@@ -348,8 +349,10 @@ static bool move_tile(const struct pt_code *c, struct pt_frame *f, uint32_t lane
         op.read = (span + PT_TILE_ALIGN - 1) / PT_TILE_ALIGN * PT_TILE_ALIGN;
         op.join = k->is_reduce ? pt_reduce_join(k->reduce, tile.tensor.element) : NULL;
     }
-    if (!pt_observe_async(c, f, lane, shared, span, k->is_load) ||
-        !tile_extents(&op, may_access, &(struct asker){c, f, &op}))
+    bool may_move = !k->is_load
+                        ? pt_observe_async(c, f, lane, shared, span, PT_SPACE_SHARED, PT_USE_READ)
+                        : k->ctas != UINT32_MAX || pt_bulk_observe_load(c, f, &op);
+    if (!may_move || !tile_extents(&op, may_access, &(struct asker){c, f, &op}))
         return false;
     f->state->acting = 0;
     return k->ctas == UINT32_MAX ? pt_async_issue(c, f, &op)

@@ -4,6 +4,7 @@
  * that is legal, or, in launches that put operations off, at the wait for their group.
  */
 #include "backend/interp/async.h"
+#include "backend/interp/observe.h"
 #include "backend/interp/operands.h"
 #include "backend/semantics/fragment.h"
 #include "backend/semantics/mma_fast.h"
@@ -579,6 +580,14 @@ static bool uses(const struct pt_code *c, uint32_t slot, bool *is_written)
     return is_read;
 }
 
+/* The first lane stands for the warp. */
+static bool observe_read(void *ud, uint64_t address, uint32_t bytes)
+{
+    const struct pt_async_op *op = ud;
+    return pt_observe_async(op->code, op->frame, op->lane, address, bytes, PT_SPACE_SHARED,
+                            PT_USE_READ);
+}
+
 PT_HANDLER(issue)
 {
     struct given given = {.scale_d = 0};
@@ -590,6 +599,11 @@ PT_HANDLER(issue)
                              .uses = uses,
                              .read = sizeof given,
                              .staged = &given};
+    op.warp = f->state->warp;
+    op.code = c;
+    op.frame = f;
+    if (pt_is_observed(f) && !extents(&op, observe_read, &op))
+        return NULL;
     return pt_async_issue(c, f, &op) ? c + 1 : NULL;
 }
 
@@ -661,7 +675,8 @@ static pt_handler select_wgmma(struct pt_select *s)
     s->code->ptr = x;
     bool takes = pt_rows_takes((enum pt_type)x->type_a, (enum pt_type)x->type_d, PT_MMA_M);
     x->multiply = takes && !x->is_sparse ? wgmma_rows : wgmma;
-    return pt_operands_program(s)->base.tests & (PT_TEST_ASYNC | PT_TEST_OBSERVED) ? issue : x->multiply;
+    const uint32_t tests = pt_operands_program(s)->base.tests;
+    return tests & (PT_TEST_ASYNC | PT_TEST_OBSERVERS) ? issue : x->multiply;
 }
 
 #define WGMMA(id)                              \

@@ -130,6 +130,7 @@ CUresult pt_cu_block_alloc(CUcontext ctx, size_t bytes, enum pt_cu_memory memory
 void pt_cu_block_free(struct pt_cu_range *range)
 {
     pt_cu_range_leave(range);
+    pt_mem_keep(&range->ctx->engine->mem, range->first);
     if (!range->keep || !range->keep(range))
         pt_cu_block_release(range);
 }

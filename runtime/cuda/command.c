@@ -233,9 +233,9 @@ static void run(struct pt_cu_command *command, bool is_runner)
     CUcontext reached = command->op.work == PT_CU_KERNEL_LAUNCH ? command->ctx : NULL;
     if (reaches)
         pt_cu_trap_reach(reached);
-    const struct pt_observer *const *observers = command->ctx->engine->backend->observers;
+    const struct pt_observer *const *observers = command->ctx->engine->mem.observers;
     pt_cu_lock_release();
-    if (error == CUDA_SUCCESS && pt_observe_asks_memory(observers))
+    if (error == CUDA_SUCCESS && observers)
         pt_cu_execute_observe(&command->op, observers);
     command->failed = pt_cu_execute_op(&command->op, error);
     pt_cu_lock_take();

@@ -97,6 +97,8 @@ void pt_cu_execute_observe(const struct pt_cu_op *op, const struct pt_observer *
     for (size_t y = 0; op->work == PT_CU_SET && y < op->set.height; y++)
         pt_observe_memory(observers, PT_MEMORY_WRITTEN, op->set.to + y * op->set.pitch,
                           op->set.width * op->set.element_bytes);
+    if (op->work == PT_CU_WRITE_VALUE)
+        pt_observe_memory(observers, PT_MEMORY_WRITTEN, op->value.address, op->value.bytes);
 }
 
 static void move(const struct pt_cu_op *op)

@@ -405,8 +405,9 @@ static CUresult load(CUfunction handle, CUfunctionLoadingState *state)
         return r;
     if (!state)
         return compile(f, &program);
-    *state = f->kernel->programs[0] ? CU_FUNCTION_LOADING_STATE_LOADED
-                                    : CU_FUNCTION_LOADING_STATE_UNLOADED;
+    bool is_loaded = atomic_load(&f->kernel->programs);
+    *state =
+        is_loaded ? CU_FUNCTION_LOADING_STATE_LOADED : CU_FUNCTION_LOADING_STATE_UNLOADED;
     return CUDA_SUCCESS;
 }
 

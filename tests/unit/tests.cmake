@@ -11,6 +11,7 @@ foreach(source ${unit_tests})
 endforeach()
 
 target_sources(unit_object PRIVATE ${object_sources})
+target_sources(unit_observe PRIVATE $<TARGET_OBJECTS:ptera_cuda>) # whose copies are observed, too
 target_sources(unit_audit PRIVATE ${CMAKE_SOURCE_DIR}/tools/audit/layout.c ${CMAKE_SOURCE_DIR}/tools/audit/runtime.c
                ${CMAKE_SOURCE_DIR}/tools/audit/redirect.c ${CMAKE_SOURCE_DIR}/tools/audit/jump.c
                ${CMAKE_SOURCE_DIR}/tools/audit/elf.c)

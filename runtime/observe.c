@@ -1,0 +1,63 @@
+/* Observers: which of them watch, and telling them what hosts do. */
+#include "runtime/observe.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static uint32_t find(const struct pt_engine *backend, const char *name, size_t length)
+{
+    for (uint32_t i = 0; i < PT_OBSERVERS; i++) {
+        const char *its = backend->observers[i]->name;
+        if (strlen(its) == length && !memcmp(its, name, length))
+            return (uint32_t)PT_TEST_OBSERVER << i;
+    }
+    return 0;
+}
+
+static void say_unknown(const struct pt_engine *backend, const char *name, size_t length, char *why,
+                        size_t size)
+{
+    int n = snprintf(why, size, "there is no observer '%.*s', but", (int)length, name);
+    for (uint32_t i = 0; i < PT_OBSERVERS && n > 0 && (size_t)n < size; i++)
+        n +=
+            snprintf(why + n, size - (size_t)n, "%s %s", i ? "," : "", backend->observers[i]->name);
+}
+
+bool pt_observe_find(const struct pt_engine *backend, const char *names, uint32_t *tests, char *why,
+                     size_t size)
+{
+    *tests = 0;
+    for (const char *at = names; at && *at;) {
+        size_t length = strcspn(at, ",");
+        uint32_t test = find(backend, at, length);
+        if (!test) {
+            say_unknown(backend, at, length, why, size);
+            return false;
+        }
+        *tests |= test;
+        at += length + (at[length] == ',');
+    }
+    return true;
+}
+
+const struct pt_observer *const *
+pt_observe_list_memory(const struct pt_engine *backend, uint32_t tests,
+                       const struct pt_observer *list[PT_OBSERVERS + 1])
+{
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < PT_OBSERVERS; i++)
+        if (tests & (uint32_t)PT_TEST_OBSERVER << i && backend->observers[i]->memory)
+            list[n++] = backend->observers[i];
+    list[n] = NULL;
+    return n ? list : NULL;
+}
+
+void pt_observe_launch(const struct pt_launch *launch, bool is_over)
+{
+    const struct pt_program *p = launch->program;
+    for (uint32_t i = 0; i < PT_OBSERVERS; i++) {
+        const struct pt_observer *o = p->engine->observers[i];
+        if (p->tests & (uint32_t)PT_TEST_OBSERVER << i && o->launched)
+            o->launched(launch, is_over);
+    }
+}
