@@ -14,7 +14,8 @@ enum pt_device_function {
     PT_DEVICE_COUNT
 };
 
-enum { PT_DEVICE_BYTES = 1024 /* that a function of the machine or of the embedder takes or gives, at most */ };
+/* What a function of the machine or of the embedder takes or gives, at most. */
+enum { PT_DEVICE_BYTES = 1024 };
 
 /* PT_DEVICE_NONE if it is none of them. */
 enum pt_device_function pt_device_find(const char *name);

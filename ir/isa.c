@@ -75,7 +75,8 @@ static const struct {
 } rows[PT_OP_COUNT] = {
     {"", "", 0, false, PT_JIT_NONE},
 #define ROW(id, syntax, shape, effects, jit, ptx, sm) {#id, syntax, effects, true, PT_JIT_##jit},
-#define ROW_TODO(id, syntax, shape, effects, jit, ptx, sm) {#id, syntax, effects, false, PT_JIT_NONE},
+#define ROW_TODO(id, syntax, shape, effects, jit, ptx, sm) \
+    {#id, syntax, effects, false, PT_JIT_NONE},
 #include "ir/isa.def"
 };
 

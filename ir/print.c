@@ -405,7 +405,8 @@ static void put_live(struct print *p, uint32_t b)
 {
     const struct pt_block *block = &p->f->blocks.v[b];
     size_t words = pt_bit_words(p->f->regs.n);
-    if (!block->count || !(pt_insn_form(p->m, &p->f->insns.v[block->first])->effects & (PT_FX_WARP | PT_FX_CTA | PT_FX_CLUSTER)))
+    if (!block->count || !(pt_insn_form(p->m, &p->f->insns.v[block->first])->effects &
+                           (PT_FX_WARP | PT_FX_CTA | PT_FX_CLUSTER)))
         return;
     put(p, ", live:");
     for (uint32_t r = 1; r < p->f->regs.n; r++) {

@@ -40,7 +40,8 @@ PT_LANE void pt_float_host_restore(uint32_t mode)
 /* Returns the mode to restore. */
 PT_LANE uint32_t pt_float_host_round(enum pt_round rnd)
 {
-    uint32_t mode = _mm_getcsr(), field = rnd == PT_RZ ? 3 : rnd == PT_RM ? 1 : rnd == PT_RP ? 2 : 0;
+    uint32_t mode = _mm_getcsr();
+    uint32_t field = rnd == PT_RZ ? 3 : rnd == PT_RM ? 1 : rnd == PT_RP ? 2 : 0;
     pt_float_host_restore((mode & ~(3u << 13)) | field << 13);
     return mode;
 }

@@ -5,8 +5,8 @@
  *                              at once
  *   f16 bf16 tf32 (mma wmma    all of the  float  terms cut to multiples of  f32: toward zero;
  *     wgmma, sparse too)       form's k           2^(max - 25)               f16: nearest even
- *   e4m3 e5m2 (wgmma)          all         float  the same with 13 for 25    f32: toward zero, to 14
- *                                                                            bits; f16: nearest even
+ *   e4m3 e5m2 (wgmma)          all         float  the same with 13 for 25    f32: toward zero, to
+ *                                                                            14 bits; f16: nearest
  *   e4m3 e5m2 (mma)            half        float  as f16: k % 4 < 2, then    C added to nearest
  *                                                 the others, from zero
  *   f16 m8n8k4                 1           fma    f32 result: from 0 in      C added to nearest

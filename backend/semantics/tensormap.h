@@ -8,8 +8,8 @@
  *     75   interleave, 2 bits                    440  im2col: channels - 1, 8 bits
  *     77   swizzle, 2 bits                       448  im2col: corners, see pt_tensormap_corner
  *     79   1: NaN where out of bounds            480  im2col: pixels - 1, 10 bits
- *     80   1: elements are rounded to tf32       512  bytes of a box as the encoder counts them, 32 bits
- *     81   L2 promotion, 2 bits                  576  alignment that the swizzle asks of a tile, 32 bits
+ *     80   1: elements are rounded to tf32       512  bytes of a box, for the encoder, 32 bits
+ *     81   L2 promotion, 2 bits                  576  alignment of a tile, by swizzle, 32 bits
  *     96   strides / 16, low 32 bits each
  */
 #ifndef PTERA_BACKEND_SEMANTICS_TENSORMAP_H
