@@ -4,7 +4,7 @@
 
 #include "backend/jit/jit.h"
 
-/* Finds jit_reg.is_bounded and is_late. */
+/* Finds jit_reg.is_bounded and is_sunk. */
 void jit_predicate_bounds_find(const struct jit *j);
 
 /* j->insn has written its result: notes what scalars tell of it. */
