@@ -4,18 +4,20 @@
  *   object/    machine code as data; knows no LLVM. A kernel as bytes (snapshot), objects to memory
  *              (loader), on disk (cache), what they call (support, frontier: where lanes of a warp
  *              stand), gdb and perf (debugger)
- *   llvm/      LLVM's API made small: target machine and passes, allocas to values (ssa), line
- *              tables (debug_info), where launches end early (fault), how large a kernel may be
- *              (code_size), what is promised to LLVM, in builds for tests (check)
+ *   llvm/      LLVM's API made small: what is known of CPUs (cpu), target machine and passes,
+ *              allocas to values (ssa), line tables (debug_info), where launches end early (fault),
+ *              how large a kernel may be (code_size), what is promised to LLVM, in builds for tests
+ *              (check)
  *   emit/      what pure instructions compute: a few LLVM instructions each, over scalars or
  *              vectors alike; operations without an emitter call the interpreter's functions over
  *              lanes (lane_call)
  *   analysis/  what is decided before code is made: regions (plan), the width of a group
  *              (group_size), registers that its values take (register_pressure), the order of a
  *              block (block_order), NaNs (nan)
- *   value/     registers: where each lies (scalar, affine, vector), reads, writes; vectors that
- *              chunks share (lane_offsets), what scalars tell of predicates (predicate_bounds),
- *              counters (loop_counter), windows of local memory (local_window)
+ *   value/     registers: where each lies (scalar, affine, vector), reads, writes; special
+ *              registers, addresses of variables (symbol), cvta; pure instructions (pure_insn,
+ *              evaluate); vectors that chunks share (lane_offsets), what scalars tell of predicates
+ *              (predicate_bounds), counters (loop_counter), windows of local memory (local_window)
  *   memory/    loads and stores by access class (access_path), atomics, cp.async, alloca,
  *              prefetches
  *   warp/      instructions of a warp, ldmatrix and its kin, products of matrices (mma), one

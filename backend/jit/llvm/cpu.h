@@ -32,13 +32,14 @@ struct jit_machine {
 /* NULL: there is no such level. */
 const struct jit_cpu *jit_cpu_find(const char *level);
 
-/* Its lanes of 32 bits in a vector; 0: there is no such level. Needs nothing of LLVM, which ends the
- * process where it has no memory: hosts of a compiler process ask, too. */
+/* Its lanes of 32 bits in a vector; 0: there is no such level. Needs nothing of LLVM, which ends
+ * the process where it has no memory: hosts of a compiler process ask, too. */
 unsigned jit_cpu_width(const char *level);
 
 /* LLVM's name of the host, which code is tuned for. NULL: no memory. */
 const char *jit_cpu_host(void);
 
+/* What is known of the host of that name. */
 const struct jit_machine *jit_cpu_machine(const char *host);
 
 #endif
