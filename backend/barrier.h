@@ -4,14 +4,16 @@
 
 #include "backend/exec.h"
 
-/* Of operands in registers an H200 takes these bits; counts of a few warps more than a CTA can have are waited for in vain. */
+/* Of operands in registers an H200 takes these bits; counts of a few warps more than a CTA can have
+ * are waited for in vain. */
 enum {
     PT_BARRIER_NUMBER_BITS = PT_BARRIERS - 1,
     PT_BARRIER_COUNT_BITS = 0xfff,
     PT_BARRIER_COUNT_END = 2048
 };
 
-/* The thread count that the barrier gives, or PT_BARRIER_ALL; 0 if there can be no such barrier. Without an operand `given` is 0. */
+/* The thread count that the barrier gives, or PT_BARRIER_ALL; 0 if there can be no such barrier.
+ * Without an operand `given` is 0. */
 static inline uint32_t pt_barrier_count(uint32_t given, bool is_arrive)
 {
     uint32_t count = given & PT_BARRIER_COUNT_BITS;

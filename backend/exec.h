@@ -1,8 +1,10 @@
-/* The contract between the engines (backend/interp, backend/jit) and the runtime: what is compiled, the state of
- * a CTA and a warp, the services an engine may ask for, and the entry points of an engine. Read this first.
+/* The contract between the engines (backend/interp, backend/jit) and the runtime: what is compiled,
+ * the state of a CTA and a warp, the services an engine may ask for, and the entry points of an
+ * engine. Read this first.
  *
- * The runtime owns launches, CTAs, worker threads and barriers; an engine owns the inside of a warp. A warp is
- * resumable: `resume` runs it until every lane has exited, every lane waits at a barrier, or it yields.
+ * The runtime owns launches, CTAs, worker threads and barriers; an engine owns the inside of a
+ * warp. A warp is resumable: `resume` runs it until every lane has exited, every lane waits at a
+ * barrier, or it yields.
  */
 #ifndef PTERA_BACKEND_EXEC_H
 #define PTERA_BACKEND_EXEC_H
@@ -17,21 +19,25 @@
 
 enum {
     PT_WARP_SIZE = 32,
-    PT_MAX_WARPS = 32,    /* of a CTA: 1024 threads */
-    PT_BARRIERS = 16,     /* of a CTA */
-    PT_CLUSTER_BARRIER = PT_BARRIERS, /* barrier.cluster: `arrive` with this id; its phase is bar[] of it */
-    PT_NO_BARRIER,        /* wait_bar of a warp that does not wait at one barrier alone */
-    PT_SHARED_BASE = 0x400 /* user data in a CTA's shared window; the kilobyte below is reserved, as on an H200 */
+    PT_MAX_WARPS = 32, /* of a CTA: 1024 threads */
+    PT_BARRIERS = 16,  /* of a CTA */
+    /* barrier.cluster: `arrive` with this id; its phase is bar[] of it */
+    PT_CLUSTER_BARRIER = PT_BARRIERS,
+    PT_NO_BARRIER, /* wait_bar of a warp that does not wait at one barrier alone */
+    /* user data in a CTA's shared window; the kilobyte below is reserved, as on an H200 */
+    PT_SHARED_BASE = 0x400
 };
 #define PT_SHARED_RANK_SHIFT 24 /* shared address = rank in the cluster << 24 | offset */
 
 /* A loaded module as one kernel sees it: the IR and where the variables lie. */
 struct pt_image {
     struct pt_module *module;
-    uint64_t *symbols; /* by symbol index: generic address of .global and .const variables, the offset in the
-                          CTA's window (PT_SHARED_BASE or more) of the .shared ones that the kernel and what it
-                          calls use; others unused */
-    uint64_t func_base; /* the address of function i, as PTX sees it, is func_base + 16 * i; never dereferenced */
+    /* by symbol index: generic address of .global and .const variables, the offset in the CTA's
+     * window (PT_SHARED_BASE or more) of the .shared ones that the kernel and what it calls use;
+     * others unused */
+    uint64_t *symbols;
+    /* the address of function i, as PTX sees it, is func_base + 16 * i; never dereferenced */
+    uint64_t func_base;
 };
 
 /* Observers by number. */
@@ -44,11 +50,11 @@ enum {
 
 /* What a program is compiled for beyond what every program does: a set. */
 enum pt_test {
-    PT_TEST_ASYNC = 1, /* launches whose CTAs have `async`: registers that an operation in flight
+    PT_TEST_ASYNC = 1,    /* launches whose CTAs have `async`: registers that an operation in flight
                           uses stay its own */
-    PT_TEST_ORDER = 2, /* whether results depend on the order of lanes: they run one after the
+    PT_TEST_ORDER = 2,    /* whether results depend on the order of lanes: they run one after the
                           other */
-    PT_TEST_TURNS = 4, /* likewise, of warps: each lets the others go on behind every access */
+    PT_TEST_TURNS = 4,    /* likewise, of warps: each lets the others go on behind every access */
     PT_TEST_OBSERVER = 8, /* the first observer; each of them has its own bit: */
 #define OBSERVER(name) PT_TEST_##name = PT_TEST_OBSERVER << PT_OBSERVER_##name,
 #include "backend/observers.def"
@@ -56,18 +62,21 @@ enum pt_test {
     PT_TEST_OBSERVERS = PT_TEST_OBSERVER * ((1 << PT_OBSERVERS) - 1) /* all of them */
 };
 
-/* What an engine made of one kernel and all functions it may call. The engine's own struct begins with this. */
+/* What an engine made of one kernel and all functions it may call. The engine's own struct begins
+ * with this. */
 struct pt_program {
     const struct pt_engine *engine;
     const struct pt_image *image;
-    uint32_t kernel;           /* function index */
-    uint32_t tests;            /* enum pt_test: what it was compiled for */
-    struct pt_program *next;   /* the runtime's: another of the kernel */
-    uint32_t shared_static;    /* bytes of static shared memory, used from PT_SHARED_BASE on; set by the runtime,
-                                  which lays it out, after `compile` */
-    uint32_t shared_align;     /* alignment the dynamic shared memory behind it needs; likewise */
-    uint64_t local_bytes;      /* local memory one thread needs, 0 if unbounded (recursion, alloca) */
-    size_t warp_bytes;         /* engine's state for one warp (pt_warp.state) */
+    uint32_t kernel;         /* function index */
+    uint32_t tests;          /* enum pt_test: what it was compiled for */
+    struct pt_program *next; /* the runtime's: another of the kernel */
+    /* bytes of static shared memory, used from PT_SHARED_BASE on; set by the runtime, which lays it
+     * out, after `compile` */
+    uint32_t shared_static;
+    uint32_t shared_align; /* alignment the dynamic shared memory behind it needs; likewise */
+    /* local memory one thread needs, 0 if unbounded (recursion, alloca) */
+    uint64_t local_bytes;
+    size_t warp_bytes; /* engine's state for one warp (pt_warp.state) */
 };
 
 struct pt_cta;
@@ -80,7 +89,8 @@ enum pt_fault_kind {
     PT_FAULT_TRAP,
     PT_FAULT_ASSERT,
     PT_FAULT_STACK_OVERFLOW,
-    PT_FAULT_ILLEGAL_INSTRUCTION, /* undefined by the ISA and stopped here: brx.idx out of range, wild call */
+    /* undefined by the ISA and stopped here: brx.idx out of range, wild call */
+    PT_FAULT_ILLEGAL_INSTRUCTION,
     PT_FAULT_DEADLOCK,
     PT_FAULT_TIMEOUT,
     PT_FAULT_CANCELLED, /* a sibling CTA failed */
@@ -96,48 +106,54 @@ enum pt_fault_kind {
 
 struct pt_fault {
     enum pt_fault_kind kind;
-    uint32_t func, insn;   /* place: function and instruction; insn is UINT32_MAX if unknown */
-    uint32_t lanes;        /* lanes that did it; 0 if unknown */
-    uint32_t warp;         /* of native code that runs a CTA by itself: whose lanes they are */
+    uint32_t func, insn; /* place: function and instruction; insn is UINT32_MAX if unknown */
+    uint32_t lanes;      /* lanes that did it; 0 if unknown */
+    uint32_t warp;       /* of native code that runs a CTA by itself: whose lanes they are */
     bool has_address;
-    uint64_t address;      /* generic */
-    const char *detail;    /* static text that says more, or NULL */
+    uint64_t address;   /* generic */
+    const char *detail; /* static text that says more, or NULL */
 };
 
 /* One launch, as the engines see it. */
 struct pt_launch {
     const struct pt_program *program;
     uint32_t grid[3], block[3], cluster[3];
-    bool is_explicit_cluster;  /* the launch or the kernel says what a cluster is */
-    uint32_t threads;          /* of a CTA */
-    uint32_t n_warps;          /* of a CTA */
-    uint32_t shared_dynamic;   /* bytes */
-    uint32_t dynamic_offset;   /* where dynamic shared memory begins in the CTA's window */
-    uint32_t shared_bytes;     /* reserved + static + dynamic */
-    const uint8_t *params;     /* kernel parameter block, laid out as the symbols' offsets say */
-    uint64_t local_stride;     /* bytes of one thread's local window */
+    bool is_explicit_cluster; /* the launch or the kernel says what a cluster is */
+    uint32_t threads;         /* of a CTA */
+    uint32_t n_warps;         /* of a CTA */
+    uint32_t shared_dynamic;  /* bytes */
+    uint32_t dynamic_offset;  /* where dynamic shared memory begins in the CTA's window */
+    uint32_t shared_bytes;    /* reserved + static + dynamic */
+    const uint8_t *params;    /* kernel parameter block, laid out as the symbols' offsets say */
+    uint64_t local_stride;    /* bytes of one thread's local window */
     uint64_t grid_id;
-    uint64_t grid_barrier;     /* cooperative launches: address of the {u32 bytes, u32 barrier} workspace, which kernels
-                                  read as %envreg1 (high half) and %envreg2 (low half); else 0 */
+    /* cooperative launches: address of the {u32 bytes, u32 barrier} workspace, which kernels read
+     * as %envreg1 (high half) and %envreg2 (low half); else 0 */
+    uint64_t grid_barrier;
     const struct pt_services *services;
-    const atomic_uint_fast64_t *releases; /* PT_TEST_isolate: grows when memory stops being the kernels'; else NULL */
-    bool is_reversed;          /* PT_TEST_ORDER: the highest lane first */
-    atomic_int stop;           /* nonzero (enum pt_fault_kind): warps yield at their next back edge and are not resumed */
+    /* PT_TEST_isolate: grows when memory stops being the kernels'; else NULL */
+    const atomic_uint_fast64_t *releases;
+    bool is_reversed; /* PT_TEST_ORDER: the highest lane first */
+    /* nonzero (enum pt_fault_kind): warps yield at their next back edge and are not resumed */
+    atomic_int stop;
     uint32_t sm_count, sm_warps; /* of the device: %nsmid, %nwarpid */
 };
 
-#define PT_BARRIER_ALL UINT32_MAX /* instead of a thread count: all of the CTA that have not exited */
+#define PT_BARRIER_ALL \
+    UINT32_MAX /* instead of a thread count: all of the CTA that have not exited */
 
 /* A CTA barrier. The runtime changes it; engines read `phase` and the results of the last phase. */
 struct pt_barrier {
-    uint32_t phase;     /* number of completed phases */
-    uint32_t arrived;   /* threads, in whole warps of 32 */
-    uint32_t expected;  /* threads of the running phase, or PT_BARRIER_ALL; 0: nobody has arrived */
-    uint32_t popc;      /* bar.red of the running phase: threads whose predicate is true, and how many took part */
+    uint32_t phase;    /* number of completed phases */
+    uint32_t arrived;  /* threads, in whole warps of 32 */
+    uint32_t expected; /* threads of the running phase, or PT_BARRIER_ALL; 0: nobody has arrived */
+    /* bar.red of the running phase: threads whose predicate is true, and how many took part */
+    uint32_t popc;
     uint32_t popc_of;
     uint32_t result_popc, result_of; /* of the last completed phase */
-    uint32_t warps;     /* warps that are counted in `arrived` in this phase */
-    uint32_t partial;   /* warps of which some lanes have arrived: arrived_lanes (arrivals that are not aligned) */
+    uint32_t warps;                  /* warps that are counted in `arrived` in this phase */
+    /* warps of which some lanes have arrived: arrived_lanes (arrivals that are not aligned) */
+    uint32_t partial;
     uint32_t arrived_lanes[PT_MAX_WARPS];
 };
 
@@ -154,31 +170,36 @@ struct pt_race {
 
 /* Asynchronous operations of a cluster: backend/interp/async.h. */
 struct pt_async {
-    bool is_late;             /* they are put off */
-    struct pt_async_op **ops; /* put off, in the order of issue; the array and each are from the module's allocator */
+    bool is_late; /* they are put off */
+    /* put off, in the order of issue; the array and each are from the module's allocator */
+    struct pt_async_op **ops;
     uint32_t n, room;
     struct pt_race race;
 };
 
 struct pt_cta {
     struct pt_launch *launch;
-    uint32_t id[3];        /* %ctaid */
-    uint32_t row_end;      /* native code that runs whole CTAs: the x up to which it goes on with the next of the row */
+    uint32_t id[3]; /* %ctaid */
+    /* native code that runs whole CTAs: the x up to which it goes on with the next of the row */
+    uint32_t row_end;
     uint32_t cluster_rank;
-    uint8_t *shared;       /* generic base of the cluster's 4-GiB-aligned range */
-    uint32_t window;       /* shared address of this CTA's window: cluster_rank << 24 */
-    uint8_t *local;        /* local windows: thread t's is local + t * launch->local_stride */
-    uint32_t worker;       /* index of the worker running it, reported as %smid */
+    uint8_t *shared; /* generic base of the cluster's 4-GiB-aligned range */
+    uint32_t window; /* shared address of this CTA's window: cluster_rank << 24 */
+    uint8_t *local;  /* local windows: thread t's is local + t * launch->local_stride */
+    uint32_t worker; /* index of the worker running it, reported as %smid */
     struct pt_barrier bar[PT_BARRIERS + 1]; /* the last is this CTA's part of the cluster's */
-    uint32_t live_warps;   /* warps with a lane that has not exited */
+    uint32_t live_warps;                    /* warps with a lane that has not exited */
     uint64_t phases;       /* of mbarriers, that its threads have completed: signs of progress */
     struct pt_warp *warps; /* launch->n_warps of them */
     uint8_t *scratch;      /* native code's: see backend/native.h */
-    struct pt_async *async; /* the cluster's; NULL: asynchronous operations take place at once, unchecked */
-    struct pt_warp *stepping; /* native code has the engine run an instruction of this warp, or did as it failed */
-    uint64_t steps;        /* how many it had it run so far */
-    uint32_t turn;         /* native code of CTAs that take turns: nonzero where it goes on in the middle of a loop */
-    uint32_t is_alone;     /* likewise: nonzero, it takes none */
+    /* the cluster's; NULL: asynchronous operations take place at once, unchecked */
+    struct pt_async *async;
+    /* native code has the engine run an instruction of this warp, or did as it failed */
+    struct pt_warp *stepping;
+    uint64_t steps; /* how many it had it run so far */
+    /* native code of CTAs that take turns: nonzero where it goes on in the middle of a loop */
+    uint32_t turn;
+    uint32_t is_alone; /* likewise: nonzero, it takes none */
 };
 
 enum pt_run {
@@ -190,22 +211,25 @@ enum pt_run {
 
 struct pt_warp {
     struct pt_cta *cta;
-    uint32_t index;         /* in the CTA */
-    uint32_t live;          /* lanes that exist and have not exited; maintained by the engine */
+    uint32_t index; /* in the CTA */
+    uint32_t live;  /* lanes that exist and have not exited; maintained by the engine */
     uint32_t tid[3][PT_WARP_SIZE];
-    /* While waiting: the barrier of the only waiting group, so that the scheduler can skip the warp until
-     * cta->bar[wait_bar].phase != wait_phase. wait_bar is PT_NO_BARRIER if there are several groups. */
+    /* While waiting: the barrier of the only waiting group, so that the scheduler can skip the warp
+     * until cta->bar[wait_bar].phase != wait_phase. wait_bar is PT_NO_BARRIER if there are several
+     * groups. */
     uint32_t wait_bar, wait_phase;
     struct pt_fault fault;
-    void *state;            /* the engine's, program->warp_bytes of zeroed-once memory (see `start`) */
+    /* the engine's, program->warp_bytes of zeroed-once memory (see `start`) */
+    void *state;
 };
 
 /* Memory that a kernel may touch: a buffer, its module's variables, a window. */
 struct pt_extent {
     uint64_t first, bytes; /* generic address */
-    uint64_t releases;     /* *launch->releases when it was found: another count may have made it stale */
+    /* *launch->releases when it was found: another count may have made it stale */
+    uint64_t releases;
     bool is_read_only;
-    bool is_private;       /* of one lane only: its local window */
+    bool is_private; /* of one lane only: its local window */
 };
 
 /* True if the extent holds all of an access. */
@@ -217,7 +241,8 @@ static inline bool pt_extent_holds(const struct pt_extent *e, uint64_t address, 
 
 enum { PT_REPLICAS_MAX = 32 };
 
-/* A part of multicast memory, which multimem instructions access: each device has a replica of it. */
+/* A part of multicast memory, which multimem instructions access: each device has a replica of
+ * it. */
 struct pt_replicas {
     uint64_t first, bytes;        /* its addresses; of no bytes: unknown */
     uint32_t n;                   /* devices, in the order in which they were added */
@@ -239,22 +264,27 @@ struct pt_finding {
 
 /* What the runtime does for an engine while a warp runs. */
 struct pt_services {
-    /* Lanes `mask` of the warp arrive at barrier `id` (aligned: the whole warp counts). `expected` is the
-     * thread count of the instruction or PT_BARRIER_ALL. `preds` holds the lanes whose predicate is true (bar.red). Returns false
-     * if the counts contradict each other (then warp->fault is set). The phase may complete at once. */
-    bool (*arrive)(struct pt_warp *warp, uint32_t id, uint32_t mask, bool aligned, uint32_t expected,
-                   uint32_t preds);
+    /* Lanes `mask` of the warp arrive at barrier `id` (aligned: the whole warp counts). `expected`
+     * is the thread count of the instruction or PT_BARRIER_ALL. `preds` holds the lanes whose
+     * predicate is true (bar.red). Returns false if the counts contradict each other (then
+     * warp->fault is set). The phase may complete at once. */
+    bool (*arrive)(struct pt_warp *warp, uint32_t id, uint32_t mask, bool aligned,
+                   uint32_t expected, uint32_t preds);
     /* Lanes of the warp have exited (warp->live is already updated). */
     void (*exited)(struct pt_warp *warp);
-    /* Functions that the runtime provides, called for one lane: an enum pt_device_function, or PT_DEVICE_COUNT + the function
-     * index of one that is_host. `args` holds the parameter bytes as the PTX signature lays them out; the result is written
-     * to `result`, of PT_DEVICE_BYTES. Returns false on a fault (warp->fault set). */
+    /* Functions that the runtime provides, called for one lane: an enum pt_device_function, or
+     * PT_DEVICE_COUNT + the function index of one that is_host. `args` holds the parameter bytes as
+     * the PTX signature lays them out; the result is written to `result`, of PT_DEVICE_BYTES.
+     * Returns false on a fault (warp->fault set). */
     bool (*call)(struct pt_warp *warp, uint32_t lane, uint32_t f, const void *args, void *result);
-    /* Isolated launches: the memory that holds the address and is this lane's to touch. False if there is none. */
-    bool (*find)(const struct pt_warp *warp, uint32_t lane, uint64_t address, struct pt_extent *extent);
-    /* The part of multicast memory that holds the address, for an access that writes or does not. Returns NULL, or what is wrong:
-     * static text. */
-    const char *(*replicas)(const struct pt_warp *warp, uint64_t address, bool is_write, struct pt_replicas *replicas);
+    /* Isolated launches: the memory that holds the address and is this lane's to touch. False if
+     * there is none. */
+    bool (*find)(const struct pt_warp *warp, uint32_t lane, uint64_t address,
+                 struct pt_extent *extent);
+    /* The part of multicast memory that holds the address, for an access that writes or does not.
+     * Returns NULL, or what is wrong: static text. */
+    const char *(*replicas)(const struct pt_warp *warp, uint64_t address, bool is_write,
+                            struct pt_replicas *replicas);
     /* Checked launches: the warp is at fault, but goes on. */
     void (*found)(const struct pt_warp *warp, const struct pt_finding *finding);
     uint64_t (*clock)(void);       /* %clock64 */
@@ -267,50 +297,58 @@ struct pt_observer;
 
 struct pt_engine {
     const char *name; /* of the CPU level: "v2", "v3", "v4", "aarch64" */
-    /* Compiles a kernel, with a set of tests. On failure returns NULL: diagnostics are in the module's list, or memory ran
-     * out (then the list has no new error). */
+    /* Compiles a kernel, with a set of tests. On failure returns NULL: diagnostics are in the
+     * module's list, or memory ran out (then the list has no new error). */
     struct pt_program *(*compile)(const struct pt_image *image, uint32_t kernel, uint32_t tests,
                                   const struct pt_allocator *allocator);
     void (*release)(struct pt_program *program);
-    /* Prepares warp->state for the program: once a worker and launch (constants), before the first CTA. */
+    /* Prepares warp->state for the program: once a worker and launch (constants), before the first
+     * CTA. */
     void (*prepare)(const struct pt_launch *launch, struct pt_warp *warp);
-    /* Puts the warp at the kernel's entry; cta, index, live, tid are set. Cheap: runs for every CTA. */
+    /* Puts the warp at the kernel's entry; cta, index, live, tid are set. Cheap: runs for every
+     * CTA. */
     void (*start)(struct pt_warp *warp);
     enum pt_run (*resume)(struct pt_warp *warp);
-    /* After a memory fault interrupted `resume`: fills warp->fault (kind, place, lanes, address) for a fault at `address`,
-     * which is PT_ADDRESS_UNKNOWN where the machine does not tell (non-canonical addresses of x86-64). */
+    /* After a memory fault interrupted `resume`: fills warp->fault (kind, place, lanes, address)
+     * for a fault at `address`, which is PT_ADDRESS_UNKNOWN where the machine does not tell
+     * (non-canonical addresses of x86-64). */
     void (*locate)(struct pt_warp *warp, uint64_t address);
-    /* Where the warp stands: calls report(ud, func, insn, lanes, barrier id or UINT32_MAX) for each waiting group. */
+    /* Where the warp stands: calls report(ud, func, insn, lanes, barrier id or UINT32_MAX) for each
+     * waiting group. */
     void (*places)(const struct pt_warp *warp,
-                   void (*report)(void *ud, uint32_t func, uint32_t insn, uint32_t lanes, uint32_t bar),
+                   void (*report)(void *ud, uint32_t func, uint32_t insn, uint32_t lanes,
+                                  uint32_t bar),
                    void *ud);
-    /* The function over n lanes that computes what a pure instruction of this form computes, and the kind that it takes if it
-     * takes one; NULL if there is none. */
+    /* The function over n lanes that computes what a pure instruction of this form computes, and
+     * the kind that it takes if it takes one; NULL if there is none. */
     const struct pt_lanes *(*lanes)(struct pt_module *module, const struct pt_form *form,
                                     uint64_t *kind);
     /* The same by its name, for code that was compiled in another process. */
     const struct pt_lanes *(*lanes_named)(const char *name);
-    /* The function of a warp's product of matrices of this form (mma), where it need not be exact (is_fast) or where it must; NULL
-     * if there is none. By its name. */
+    /* The function of a warp's product of matrices of this form (mma), where it need not be exact
+     * (is_fast) or where it must; NULL if there is none. By its name. */
     const struct pt_product *(*product)(const struct pt_form *form, bool is_fast);
     const struct pt_product *(*product_named)(const char *name);
-    /* Steps: other engines have this one run single instructions of the program's functions. Registers are then in the memory
-     * that `frame` gives for the next step of a started warp, which need not stand there (that of the kernel itself stays where it
-     * is, and holds what was put there, until the warp ends): register `reg` of the function is `slot` bytes behind its start, the same in each process, as 32 elements of 16 bytes, of 8 or of 4 (narrower ones zero-extended),
-     * aligned to 64, or, a predicate, as a mask. */
+    /* Steps: other engines have this one run single instructions of the program's functions.
+     * Registers are then in the memory that `frame` gives for the next step of a started warp,
+     * which need not stand there (that of the kernel itself stays where it is, and holds what was
+     * put there, until the warp ends): register `reg` of the function is `slot` bytes behind its
+     * start, the same in each process, as 32 elements of 16 bytes, of 8 or of 4 (narrower ones
+     * zero-extended), aligned to 64, or, a predicate, as a mask. */
     void *(*frame)(struct pt_warp *warp, uint32_t func);
     uint32_t (*slot)(const struct pt_program *program, uint32_t func, uint32_t reg);
-    /* Runs one instruction for `lanes`: one that does not branch, call or wait for threads of other warps. Its guard is taken to
-     * hold, and no other lane to be live. Registers that it reads are in the frame before, those it writes afterwards,
-     * where a lane that does not run holds any value. `is_fast`: as math_fast of struct pt_native_options. Returns false on
-     * a fault (warp->fault). */
+    /* Runs one instruction for `lanes`: one that does not branch, call or wait for threads of other
+     * warps. Its guard is taken to hold, and no other lane to be live. Registers that it reads are
+     * in the frame before, those it writes afterwards, where a lane that does not run holds any
+     * value. `is_fast`: as math_fast of struct pt_native_options. Returns false on a fault
+     * (warp->fault). */
     bool (*step)(struct pt_warp *warp, uint32_t func, uint32_t insn, uint32_t lanes, bool is_fast);
     /* PT_OBSERVERS of them, by number: backend/observer.h. */
     const struct pt_observer *const *observers;
 };
 
-/* The interpreter for the best level of this machine, or the one PTERA_CPU names ("v2", "v3", "v4"); NULL if that
- * name is unknown or the machine lacks it. */
+/* The interpreter for the best level of this machine, or the one PTERA_CPU names ("v2", "v3",
+ * "v4"); NULL if that name is unknown or the machine lacks it. */
 const struct pt_engine *pt_interp(const char *level);
 
 /* True if `pc` lies in code that touches kernel memory: a fault there is the kernel's. */

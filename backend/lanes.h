@@ -1,6 +1,6 @@
-/* What an instruction computes, as a function over n lanes or a warp: for engines that do not want to state it again. The functions are
- * compiled for each CPU level, from the same inline code as the interpreter's handlers (backend/semantics); an engine finds
- * them through struct pt_engine.
+/* What an instruction computes, as a function over n lanes or a warp: for engines that do not want
+ * to state it again. The functions are compiled for each CPU level, from the same inline code as
+ * the interpreter's handlers (backend/semantics); an engine finds them through struct pt_engine.
  */
 #ifndef PTERA_BACKEND_LANES_H
 #define PTERA_BACKEND_LANES_H
@@ -10,21 +10,23 @@
 
 #include "ir/ir.h"
 
-/* d[i] = the operation on a[i], b[i], c[i], for i < n, a multiple of 4. Arrays that the operation does not have may be NULL;
- * d may be one of the others, but must not overlap one partly. Elements have 8 bytes where the type has 64 bits, else 4:
- * results of fewer bits are zero-extended, and what lies above those bits in a source does not matter. Where it takes a kind, c
- * points to that (a uint64_t). */
+/* d[i] = the operation on a[i], b[i], c[i], for i < n, a multiple of 4. Arrays that the operation
+ * does not have may be NULL; d may be one of the others, but must not overlap one partly. Elements
+ * have 8 bytes where the type has 64 bits, else 4: results of fewer bits are zero-extended, and
+ * what lies above those bits in a source does not matter. Where it takes a kind, c points to that
+ * (a uint64_t). */
 typedef void pt_lanes_fn(void *d, const void *a, const void *b, const void *c, uint32_t n);
 
 struct pt_lanes {
-    const char *name; /* of the operation, "sin_approx_f32": the same at each level and in each process */
+    const char
+        *name; /* of the operation, "sin_approx_f32": the same at each level and in each process */
     pt_lanes_fn *fn;
     uint8_t bytes[4]; /* of the elements of d, a, b, c; 0: it has none */
     bool takes_kind;  /* it serves several operations: which, pt_engine.lanes tells */
 };
 
-/* D = A * B + C of the registers of a warp, 32 words each, those of a matrix one behind the other, aligned to 64; at `d` lies C. Of
- * all lanes. */
+/* D = A * B + C of the registers of a warp, 32 words each, those of a matrix one behind the other,
+ * aligned to 64; at `d` lies C. Of all lanes. */
 typedef void pt_product_fn(uint32_t (*d)[32], const uint32_t (*a)[32], const uint32_t (*b)[32]);
 
 struct pt_product {

@@ -1,8 +1,8 @@
-/* Which C11 memory order an access or a fence of PTX has (PTX ISA 8, "Memory Consistency Model"; 9.7.9 ld, st; 9.7.13 fence,
- * atom, red): stated once, for both engines.
+/* Which C11 memory order an access or a fence of PTX has (PTX ISA 8, "Memory Consistency Model";
+ * 9.7.9 ld, st; 9.7.13 fence, atom, red): stated once, for both engines.
  *
- * The scope does not matter: whatever the scope, the order holds for all threads of the machine and for host threads. Neither
- * does the proxy: there is one path to memory.
+ * The scope does not matter: whatever the scope, the order holds for all threads of the machine and
+ * for host threads. Neither does the proxy: there is one path to memory.
  */
 #ifndef PTERA_BACKEND_ORDER_H
 #define PTERA_BACKEND_ORDER_H
@@ -18,7 +18,8 @@ enum pt_order {
     PT_ORDER_SEQ_CST
 };
 
-/* X(modifier, order). What is not here says nothing of order: .mmio comes with .relaxed, cache operators are hints. */
+/* X(modifier, order). What is not here says nothing of order: .mmio comes with .relaxed, cache
+ * operators are hints. */
 #define PT_ORDER_MODIFIERS(X) \
     X(weak, PLAIN)            \
     X(volatile, RELAXED)      \

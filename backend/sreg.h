@@ -1,5 +1,5 @@
-/* What special registers hold that all threads of a CTA read alike, clocks and timers included: stated once, for both
- * engines. */
+/* What special registers hold that all threads of a CTA read alike, clocks and timers included:
+ * stated once, for both engines. */
 #ifndef PTERA_BACKEND_SREG_H
 #define PTERA_BACKEND_SREG_H
 
@@ -49,7 +49,8 @@ static inline uint64_t pt_sreg_of_cta(const struct pt_cta *cta, enum pt_sreg sre
     case PT_SREG_cluster_ctarank:
         return cta->cluster_rank;
     case PT_SREG_cluster_nctarank:
-        return (uint64_t)pt_sreg_cluster_dim(l, 0) * pt_sreg_cluster_dim(l, 1) * pt_sreg_cluster_dim(l, 2);
+        return (uint64_t)pt_sreg_cluster_dim(l, 0) * pt_sreg_cluster_dim(l, 1) *
+               pt_sreg_cluster_dim(l, 2);
     case PT_SREG_is_explicit_cluster:
         return l->is_explicit_cluster;
     case PT_SREG_nwarpid:
@@ -87,8 +88,8 @@ static inline uint64_t pt_sreg_of_cta(const struct pt_cta *cta, enum pt_sreg sre
         return (uint32_t)l->grid_barrier;
     default:
         /* Fourth components, %pm counters that no profiler has armed, %current_graph_exec,
-         * %reserved_smem_offset_begin, _0 and _1: an H200 answers 0. Other %envreg are the driver's own. No CTA is given
-         * memory of its own: %perctamemorysize is 0. */
+         * %reserved_smem_offset_begin, _0 and _1: an H200 answers 0. Other %envreg are the driver's
+         * own. No CTA is given memory of its own: %perctamemorysize is 0. */
         return 0;
     }
 }

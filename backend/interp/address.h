@@ -77,8 +77,8 @@ PT_ACCESS_INLINE uint64_t pt_address_of(const struct pt_code *c, const struct pt
 }
 
 #define pt_address_all PT_LEVEL_NAME(pt_address_all)
-/* The addresses of the lanes. Returns the or of the active ones', for the test of alignment. Active lanes
- * that leave their local window are in *outside. */
+/* The addresses of the lanes. Returns the or of the active ones', for the test of alignment. Active
+ * lanes that leave their local window are in *outside. */
 uint64_t pt_address_all(const struct pt_code *c, const struct pt_frame *f, enum pt_address kind,
                         uint64_t *a, uint32_t *outside);
 
@@ -95,8 +95,8 @@ const struct pt_code *pt_address_outside(const struct pt_code *c, struct pt_fram
  * reporting. */
 bool pt_address_bind(struct pt_select *s, const struct pt_operand *mem, uint32_t bytes);
 #define pt_address_generic PT_LEVEL_NAME(pt_address_generic)
-/* A slot that holds the lanes' generic addresses of `mem`, an address in `space`, before the instruction runs. UINT32_MAX
- * after reporting. */
+/* A slot that holds the lanes' generic addresses of `mem`, an address in `space`, before the
+ * instruction runs. UINT32_MAX after reporting. */
 uint32_t pt_address_generic(struct pt_select *s, const struct pt_operand *mem, enum pt_space space);
 #define pt_address_set_vector PT_LEVEL_NAME(pt_address_set_vector)
 /* Makes it a vector's code with `registers` behind ptr. */

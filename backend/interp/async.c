@@ -1,4 +1,5 @@
-/* Asynchronous operations of all kinds: when they take place, and the groups that they are waited for in. PTX ISA 9.7.9.25. */
+/* Asynchronous operations of all kinds: when they take place, and the groups that they are waited
+ * for in. PTX ISA 9.7.9.25. */
 #include "backend/interp/async.h"
 #include "backend/interp/operands.h"
 #include "backend/interp/observe.h"
@@ -224,7 +225,8 @@ PT_HANDLER(wait_group)
     return f->cta->async && !complete_wanted(c, f, &w) ? NULL : c + 1;
 }
 
-/* What bulk operations read of shared memory is read now; it is written later. False after pt_fail. */
+/* What bulk operations read of shared memory is read now; it is written later. False after
+ * pt_fail. */
 static bool stage(const struct pt_code *c, struct pt_frame *f, const struct wanted *w)
 {
     struct pt_async *q = f->cta->async;

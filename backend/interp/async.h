@@ -1,9 +1,10 @@
 /* Asynchronous operations: what one is, and when it takes place.
  *
- * By default an operation takes place, and is counted by its mbarrier, when it is issued. In launches that
- * are late (cta->async) it is put off to the latest point the PTX ISA allows, so that programs which do not wait for it
- * are seen to: to the wait for its group, to the first test of its mbarrier (which does not see it yet), or to
- * the thread's exit. What it touches is tested when it is issued in any case: faults have their place there.
+ * By default an operation takes place, and is counted by its mbarrier, when it is issued. In
+ * launches that are late (cta->async) it is put off to the latest point the PTX ISA allows, so that
+ * programs which do not wait for it are seen to: to the wait for its group, to the first test of
+ * its mbarrier (which does not see it yet), or to the thread's exit. What it touches is tested when
+ * it is issued in any case: faults have their place there.
  */
 #ifndef PTERA_BACKEND_INTERP_ASYNC_H
 #define PTERA_BACKEND_INTERP_ASYNC_H
@@ -18,7 +19,8 @@ enum pt_async_kind {
     PT_ASYNC_BULK,    /* cp.async.bulk and its kind: its bulk group */
     PT_ASYNC_WGMMA,   /* wgmma.mma_async: its group */
     PT_ASYNC_COUNTED, /* bulk copies, st.async, red.async: `bytes` transactions of the mbarrier */
-    PT_ASYNC_ARRIVAL /* cp.async.mbarrier.arrive: an arrival, when the thread's copies before it are done */
+    /* cp.async.mbarrier.arrive: an arrival, when the thread's copies before it are done */
+    PT_ASYNC_ARRIVAL
 };
 _Static_assert(PT_GROUP_KINDS == PT_ASYNC_COUNTED, "kinds with groups come first");
 
@@ -47,10 +49,11 @@ struct pt_async_op {
     void (*run)(const struct pt_async_op *op);
     /* Behind it: what is to be done then. False after pt_fail; NULL: nothing. */
     bool (*complete)(const struct pt_code *c, struct pt_frame *f, const struct pt_async_op *op);
-    /* What it touches where `to`, `from` and their bytes do not say: a tile's runs in global memory, what a wgmma reads of
-     * shared memory. NULL: nothing else. */
+    /* What it touches where `to`, `from` and their bytes do not say: a tile's runs in global
+     * memory, what a wgmma reads of shared memory. NULL: nothing else. */
     bool (*extents)(const struct pt_async_op *op, pt_visit *visit, void *ud);
-    /* True if the instruction reads the register of the slot until it is done, or writes it. NULL: no register. */
+    /* True if the instruction reads the register of the slot until it is done, or writes it. NULL:
+     * no register. */
     bool (*uses)(const struct pt_code *c, uint32_t slot, bool *is_written);
     uint64_t to, from; /* generic addresses; of a tile's side in global memory 0 */
     uint32_t bytes;    /* at `to`; what the mbarrier counts */
@@ -74,7 +77,8 @@ void pt_async_copy(const struct pt_async_op *op);
 /* Joins op->bytes bytes. */
 #define pt_async_join PT_LEVEL_NAME(pt_async_join)
 void pt_async_join(const struct pt_async_op *op);
-/* Reads memory that an operation will access: a fault has its place at the instruction that issues it. */
+/* Reads memory that an operation will access: a fault has its place at the instruction that issues
+ * it. */
 #define pt_async_touch PT_LEVEL_NAME(pt_async_touch)
 void pt_async_touch(uint64_t address, uint32_t bytes);
 /* An operation of op->lane that may be done: it takes place, or is put off. False after pt_fail. */

@@ -1,5 +1,5 @@
-/* st.async and red.async: elements that lanes send to shared memory of the cluster, counted there by an mbarrier. PTX ISA
- * 9.7.9.12, 9.7.13.8. */
+/* st.async and red.async: elements that lanes send to shared memory of the cluster, counted there
+ * by an mbarrier. PTX ISA 9.7.9.12, 9.7.13.8. */
 #include "backend/interp/async_store.h"
 #include "backend/interp/address.h"
 #include "backend/interp/async.h"

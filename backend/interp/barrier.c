@@ -1,4 +1,5 @@
-/* Barriers of the CTA and the cluster: which lanes wait at one, and when they go on. PTX ISA 9.7.13.1-2. */
+/* Barriers of the CTA and the cluster: which lanes wait at one, and when they go on. PTX ISA
+ * 9.7.13.1-2. */
 #include "backend/interp/barrier.h"
 #include "backend/barrier.h"
 #include "backend/interp/blocks.h"
@@ -6,7 +7,7 @@
 #include "backend/interp/observe.h"
 #include "backend/interp/operands.h"
 
-/* ---- barriers: o = destination, barrier, threads, predicate ------------------------------------ */
+/* ---- barriers: o = destination, barrier, threads, predicate ---------------------------------- */
 
 enum {
     BAR_POPC = 1,
@@ -20,7 +21,8 @@ enum {
     BAR_RELAXED = 64 /* orders nothing */
 };
 
-/* A barrier instruction: its block, the one behind, and the blocks behind where all lanes meet again that parted before it. */
+/* A barrier instruction: its block, the one behind, and the blocks behind where all lanes meet
+ * again that parted before it. */
 struct barrier_site {
     uint32_t here, after, n_joins;
     uint32_t joins[];
@@ -65,7 +67,8 @@ static inline void end_wait(const struct pt_group *g)
 }
 
 /* All lanes give what `lane` gives: one barrier and one count. */
-static __attribute__((noinline)) bool is_agreed(const struct pt_code *c, const struct pt_frame *f, uint32_t lane)
+static __attribute__((noinline)) bool is_agreed(const struct pt_code *c, const struct pt_frame *f,
+                                                uint32_t lane)
 {
     const uint32_t *ids = PT_SLOT(1, u32), *counts = PT_SLOT(2, u32);
     uint32_t differ = 0;
@@ -83,9 +86,10 @@ static uint32_t count_of(const struct pt_code *c, const struct pt_frame *f, uint
     return pt_barrier_count(c->aux & BAR_COUNTED ? PT_SLOT(2, u32)[lane] : 0, c->aux & BAR_ARRIVE);
 }
 
-/* An aligned barrier that lanes of the warp have not come to. They are waited for, and often in vain, as on an H200. But a
- * short `if` around the barrier is no branch there: the whole warp passes by. So where the others wait at the end of such an
- * `if` the warp counts, and waits, as a whole; true then. */
+/* An aligned barrier that lanes of the warp have not come to. They are waited for, and often in
+ * vain, as on an H200. But a short `if` around the barrier is no branch there: the whole warp
+ * passes by. So where the others wait at the end of such an `if` the warp counts, and waits, as a
+ * whole; true then. */
 static __attribute__((noinline)) bool comes_whole(const struct barrier_site *site,
                                                   const struct pt_frame *f, uint32_t others)
 {
@@ -238,7 +242,7 @@ pt_handler PT_DO(barrier_red_pred)(struct pt_select *s)
     return select_barrier(s, PT_HAS(s, and) ? BAR_AND : BAR_OR, PT_HAS(s, aligned));
 }
 
-/* ---- the cluster's barrier: imm is the block behind -------------------------------------------- */
+/* ---- the cluster's barrier: imm is the block behind ------------------------------------------ */
 
 PT_HANDLER(cluster_arrive)
 {
@@ -250,7 +254,8 @@ PT_HANDLER(cluster_arrive)
     return pt_goto(f, (uint32_t)c->imm, c + 1);
 }
 
-/* Lanes wait that have arrived in the phase that runs; for those that have not, the phase of their last arrival is over. */
+/* Lanes wait that have arrived in the phase that runs; for those that have not, the phase of their
+ * last arrival is over. */
 PT_HANDLER(cluster_wait)
 {
     struct pt_state *s = f->state;

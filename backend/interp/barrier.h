@@ -6,7 +6,8 @@
 
 #define pt_barrier_release PT_LEVEL_NAME(pt_barrier_release)
 #define pt_barrier_suspend PT_LEVEL_NAME(pt_barrier_suspend)
-/* Lanes whose barrier's phase is over go on. True if they are the whole warp, which then runs: state->frame and state->code. */
+/* Lanes whose barrier's phase is over go on. True if they are the whole warp, which then runs:
+ * state->frame and state->code. */
 bool pt_barrier_release(struct pt_state *s);
 /* Every lane left waits at a CTA barrier (state->groups): leaves the warp. */
 const struct pt_code *pt_barrier_suspend(struct pt_state *s);

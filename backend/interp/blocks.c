@@ -59,8 +59,9 @@ uint32_t pt_blocks_here(const struct pt_select *s)
     return s->decoder->block;
 }
 
-/* Does IR block b lead back to itself or before, other than by a branch? Then a block of its own, the last it is decoded to,
- * takes the back edge, so that no loop goes round without looking at the clock and at other lanes. */
+/* Does IR block b lead back to itself or before, other than by a branch? Then a block of its own,
+ * the last it is decoded to, takes the back edge, so that no loop goes round without looking at the
+ * clock and at other lanes. */
 bool pt_blocks_falls_back(const struct pt_func *f, uint32_t b)
 {
     return f->blocks.v[b].next <= b;

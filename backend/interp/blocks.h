@@ -23,8 +23,9 @@ bool pt_blocks_communicates(const struct pt_select *s);
 /* Numbers the blocks of the function that is being decoded. */
 #define pt_blocks_number PT_LEVEL_NAME(pt_blocks_number)
 void pt_blocks_number(struct pt_decoder *d);
-/* IR block b leads back to itself or before, other than by a branch. Then a block of its own, the last it is decoded to,
- * takes the back edge, so that no loop goes round without looking at the clock and at other lanes. */
+/* IR block b leads back to itself or before, other than by a branch. Then a block of its own, the
+ * last it is decoded to, takes the back edge, so that no loop goes round without looking at the
+ * clock and at other lanes. */
 #define pt_blocks_falls_back PT_LEVEL_NAME(pt_blocks_falls_back)
 bool pt_blocks_falls_back(const struct pt_func *f, uint32_t b);
 /* The number of the block that follows IR block b. */

@@ -36,7 +36,7 @@ const struct pt_code *pt_branch_split(const struct pt_code *c, struct pt_frame *
     return c + 1;
 }
 
-/* ---- branches: o = target block, predicate, next block; ptr is the code at the target ---------- */
+/* ---- branches: o = target block, predicate, next block; ptr is the code at the target -------- */
 
 const struct pt_code *pt_branch_fall(const struct pt_code *c, struct pt_frame *f)
 {

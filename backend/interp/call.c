@@ -326,7 +326,8 @@ static bool fits_device(struct pt_select *s, struct call_site *site, const struc
            (!site->n_results || site->results[0].bytes <= PT_DEVICE_BYTES);
 }
 
-/* Functions of CUDA's device runtime library (cudadevrt), of which there is no PTX: its prefix, and what had none before CUDA 12. */
+/* Functions of CUDA's device runtime library (cudadevrt), of which there is no PTX: its prefix, and
+ * what had none before CUDA 12. */
 static bool is_device_runtime(const char *name)
 {
     static const char *const prefixes[] = {"__cudaCDP2", "cudaLaunchDevice",

@@ -91,7 +91,7 @@ FLOAT_CMPS(PAIR_TEST, f16)
 FLOAT_CMPS(PAIR_TEST, ftz_f16)
 FLOAT_CMPS(PAIR_TEST, bf16)
 
-/* ---- selection ----------------------------------------------------------------------------------------- */
+/* ---- selection ------------------------------------------------------------------------------- */
 
 /* Comparison operators in the order of the handler tables. */
 enum {
@@ -275,7 +275,7 @@ SET_ROW(set_bf16)
 SET_ROW(set_f16x2)
 SET_ROW(set_bf16x2)
 
-/* ---- selp, slct ------------------------------------------------------------------------------------------ */
+/* ---- selp, slct ------------------------------------------------------------------------------ */
 
 #define SELP_FN(name, T)                                                                           \
     PT_HANDLER(name)                                                                               \

@@ -1,5 +1,5 @@
-/* Conversions: handlers and selectors (PTX ISA 9.7.9.21). The frequent ones have handlers of their own; any other
- * goes through one that reads what to do from imm. */
+/* Conversions: handlers and selectors (PTX ISA 9.7.9.21). The frequent ones have handlers of their
+ * own; any other goes through one that reads what to do from imm. */
 #include "backend/interp/pick.h"
 #include "backend/semantics/convert.h"
 
@@ -8,7 +8,7 @@
 #define LANE3 LANE3_FN
 #include "backend/semantics/convert.def"
 
-/* ---- any conversion ------------------------------------------------------------------------------------ */
+/* ---- any conversion -------------------------------------------------------------------------- */
 
 #define KIND_FIELDS(X)                                                               \
     X(from, 0, 7)                                                                    \
@@ -126,7 +126,7 @@ ANY_ROW(cvt_f16_bf16)
 ANY_ROW(cvt_bf16_f64)
 ANY_ROW(cvt_bf16_f16)
 
-/* ---- frequent ones --------------------------------------------------------------------------------------- */
+/* ---- frequent ones --------------------------------------------------------------------------- */
 
 /* The form has nothing but a rounding to nearest, or no modifier at all. */
 static bool is_plain(const struct pt_select *s)
@@ -212,7 +212,7 @@ FREQUENT_ROW(cvt_f32_f64, cvt_rn_f32_f64)
 FREQUENT_ROW(cvt_f16_f32, cvt_rn_f16_f32)
 FREQUENT_ROW(cvt_bf16_f32, cvt_rn_bf16_f32)
 
-/* ---- two values into one register ------------------------------------------------------------------------ */
+/* ---- two values into one register ------------------------------------------------------------ */
 
 static uint32_t pair_of(const struct pt_cvt *k, uint32_t high, uint32_t low)
 {
@@ -286,7 +286,7 @@ pt_handler PT_DO(cvt_pack)(struct pt_select *s)
     return pt_pick(s, fn[s->form->type[0]], "ywww");
 }
 
-/* ---- functions over lanes -------------------------------------------------------------------------------- */
+/* ---- functions over lanes -------------------------------------------------------------------- */
 
 PT_LANES_TABLE(convert) = {
 #define LANE1 LANE1_ROW

@@ -144,7 +144,8 @@ static const struct pt_operand *option(const struct pt_select *s, enum pt_type t
     return NULL;
 }
 
-/* A slot with the bytes that lanes read: all, or as many as an operand says, or none where one is true. */
+/* A slot with the bytes that lanes read: all, or as many as an operand says, or none where one is
+ * true. */
 static uint32_t bytes_read(struct pt_select *s, uint32_t all)
 {
     const struct pt_operand whole = {.kind = PT_OPND_IMM, .type = PT_u32, .imm = all};
@@ -186,8 +187,8 @@ pt_handler PT_DO(cp_async_wait)(struct pt_select *s)
 
 /* ---- cp.async.mbarrier.arrive ---------------------------------------------------------------- */
 
-/* The arrival comes when the thread's copies so far are done. Without .noinc it is one more than the mbarrier
- * expects. */
+/* The arrival comes when the thread's copies so far are done. Without .noinc it is one more than
+ * the mbarrier expects. */
 PT_HANDLER(arrive)
 {
     const uint64_t *mbarrier = PT_SLOT(0, u64);

@@ -68,9 +68,9 @@ static void emit_goto(struct pt_decoder *d, uint32_t insn, uint32_t block)
     emit_link(d, block);
 }
 
-/* What selects the lanes of a guarded instruction, of which `n_codes` follow. A guarded end of a block (but bra, which does
- * it itself) sends the others to the next block first; any other instruction runs under a
- * narrowed mask. */
+/* What selects the lanes of a guarded instruction, of which `n_codes` follow. A guarded end of a
+ * block (but bra, which does it itself) sends the others to the next block first; any other
+ * instruction runs under a narrowed mask. */
 static void emit_guard(struct pt_decoder *d, const struct pt_insn *insn, const struct pt_form *form,
                        uint32_t index, uint32_t n_codes)
 {
@@ -238,8 +238,8 @@ static void end_block(struct pt_decoder *d, uint32_t b, uint32_t *starts)
         emit(d, &(struct pt_code){.fn = pt_branch_fall, .o = {number}, .insn = last});
 }
 
-/* True if lanes that run one after the other meet at the instruction: before those that need others, and before functions, in
- * which there may be some. */
+/* True if lanes that run one after the other meet at the instruction: before those that need
+ * others, and before functions, in which there may be some. */
 static bool is_meeting(const struct pt_decoder *d, const struct pt_insn *insn)
 {
     const struct pt_form *form = pt_insn_form(d->m, insn);

@@ -1,4 +1,5 @@
-/* The elements that an instruction moves between a lane's registers and memory: .v2 .v4 .v8, or one. */
+/* The elements that an instruction moves between a lane's registers and memory: .v2 .v4 .v8, or
+ * one. */
 #ifndef PTERA_BACKEND_INTERP_ELEMENTS_H
 #define PTERA_BACKEND_INTERP_ELEMENTS_H
 

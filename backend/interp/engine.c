@@ -26,7 +26,7 @@
     uint32_t pt_step_slot_##level(const struct pt_program *program, uint32_t func, uint32_t reg); \
     bool pt_step_##level(struct pt_warp *warp, uint32_t func, uint32_t insn, uint32_t lanes,      \
                          bool is_fast);                                                           \
-    extern const struct pt_observer *const pt_observers_##level[PT_OBSERVERS];                                \
+    extern const struct pt_observer *const pt_observers_##level[PT_OBSERVERS];                    \
     static const struct pt_engine engine_##level;                                                 \
     static struct pt_program *compile_##level(const struct pt_image *image, uint32_t kernel,      \
                                               uint32_t tests,                                     \

@@ -2,7 +2,8 @@
 #include "backend/interp/whole.h"
 #include "backend/semantics/float.h"
 
-/* Directed roundings: over n lanes in a rounding mode of the host's, where it has one that serves. */
+/* Directed roundings: over n lanes in a rounding mode of the host's, where it has one that
+ * serves. */
 #ifdef PT_FLOAT_HOST_ROUNDS
 #define DIRECTED_FN(RND, name, n_sources, D, A, sources, ...)                                  \
     PT_LANES_FN(name##_each, D, A, sources, __VA_ARGS__)                                       \
@@ -143,9 +144,10 @@ pt_handler PT_DO(copysign)(struct pt_select *s)
     return pt_pick(s, PT_BITS(s, 0) == 64 ? copysign_f64 : copysign_f32, "000");
 }
 
-/* ---- testp --------------------------------------------------------------------------------------------- */
+/* ---- testp ----------------------------------------------------------------------------------- */
 
-/* The classes by the magnitude's bits, given the bits of infinity and of the smallest normal value. */
+/* The classes by the magnitude's bits, given the bits of infinity and of the smallest normal
+ * value. */
 #define TESTP_FN(name, T, inf, least, expr)                       \
     PT_TEST1(test_##name, 1, T, ({                                \
                  const PT_VAL_##T m = a << 1 >> 1;                \

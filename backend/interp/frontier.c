@@ -1,11 +1,12 @@
 /* Thread frontiers: where the lanes of an activation wait, and which of them run next.
  *
- * Among the blocks of an activation where lanes wait, the lowest-numbered runs, so lanes that branch
- * apart meet again at the earliest possible block. Among activations the deepest runs.
+ * Among the blocks of an activation where lanes wait, the lowest-numbered runs, so lanes that
+ * branch apart meet again at the earliest possible block. Among activations the deepest runs.
  *
- * Serial programs (PT_TEST_ORDER): the first lane that can run does, up to where it meets others, its end or the back edge
- * of a loop that waits for others. Where none can, those that wait to meet others go on. With PT_TEST_TURNS a warp yields
- * behind every access to memory (pt_frontier_give_way), and at barriers.
+ * Serial programs (PT_TEST_ORDER): the first lane that can run does, up to where it meets others,
+ * its end or the back edge of a loop that waits for others. Where none can, those that wait to meet
+ * others go on. With PT_TEST_TURNS a warp yields behind every access to memory
+ * (pt_frontier_give_way), and at barriers.
  */
 #include "backend/interp/frontier.h"
 #include "backend/barrier.h"
@@ -180,7 +181,8 @@ static void enter_meeting(struct pt_frame *f, uint32_t block)
     f->state->frame = f;
 }
 
-/* Likewise of a serial program: the first lane that has not turned, or those of the first meeting. */
+/* Likewise of a serial program: the first lane that has not turned, or those of the first
+ * meeting. */
 static bool pick_lane(struct pt_state *s)
 {
     struct pt_frame *at = NULL, *meeting = NULL;

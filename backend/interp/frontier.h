@@ -1,8 +1,8 @@
 /* Lanes between the blocks of their activation.
  *
- * With PT_TEST_ORDER a warp's lanes do not run together. Before an instruction that needs other lanes, and before calls, stands
- * pt_frontier_meet: lanes wait there as long as others can run. Behind it, and where functions begin, pt_frontier_part lets one
- * lane go on.
+ * With PT_TEST_ORDER a warp's lanes do not run together. Before an instruction that needs other
+ * lanes, and before calls, stands pt_frontier_meet: lanes wait there as long as others can run.
+ * Behind it, and where functions begin, pt_frontier_part lets one lane go on.
  */
 #ifndef PTERA_BACKEND_INTERP_FRONTIER_H
 #define PTERA_BACKEND_INTERP_FRONTIER_H
@@ -50,11 +50,12 @@ bool pt_frontier_pick(struct pt_state *s);
 /* Nothing can run, and no barrier is waited for: every lane left waits for lanes that wait
  * elsewhere. */
 enum pt_run pt_frontier_deadlock(struct pt_state *s);
-/* Codes of serial programs. o = block: of the instruction behind, where all running lanes wait; where those wait that let one
- * go on. */
+/* Codes of serial programs. o = block: of the instruction behind, where all running lanes wait;
+ * where those wait that let one go on. */
 const struct pt_code *pt_frontier_meet(const struct pt_code *c, struct pt_frame *f);
 const struct pt_code *pt_frontier_part(const struct pt_code *c, struct pt_frame *f);
-/* Behind an access, of a program whose warps take turns: other warps go on, then the lanes at block o[0]. */
+/* Behind an access, of a program whose warps take turns: other warps go on, then the lanes at block
+ * o[0]. */
 const struct pt_code *pt_frontier_give_way(const struct pt_code *c, struct pt_frame *f);
 /* Looks at the launch's stop where state->unbudgeted says that it is time. */
 static inline bool pt_frontier_is_stopped(struct pt_state *s)

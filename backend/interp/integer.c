@@ -137,12 +137,13 @@ pt_handler PT_DO(dp2a)(struct pt_select *s)
                    "wwww");
 }
 
-/* ---- extended precision (PTX ISA 9.7.2): CC.CF is one bit a lane ------------------------------------------- */
+/* ---- extended precision (PTX ISA 9.7.2): CC.CF is one bit a lane ----------------------------- */
 
 enum { CARRY_IN = 1, CARRY_OUT = 2, BORROW = 4 };
 
-/* d = x + y + carry of unsigned type T, where x and y are expressions over the sources. A subtraction adds the
- * complement and 1; CC.CF after it is the carry of that sum, the inverse of a borrow, as an H200 has it. */
+/* d = x + y + carry of unsigned type T, where x and y are expressions over the sources. A
+ * subtraction adds the complement and 1; CC.CF after it is the carry of that sum, the inverse of a
+ * borrow, as an H200 has it. */
 #define CARRY_FN(name, T, n_sources, x_expr, y_expr)                                             \
     PT_HANDLER(name)                                                                             \
     {                                                                                            \

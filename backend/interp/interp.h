@@ -1,11 +1,11 @@
 /* The interpreter: decoded code, the frame handlers work on, and the macros that stamp handlers.
  *
- * Every file of backend/interp but engine.c is compiled once for each CPU level; PT_LEVEL (v2,
- * v3, v4, aarch64) is appended to the few names that are not static.
+ * Every file of backend/interp but engine.c is compiled once for each CPU level; PT_LEVEL (v2, v3,
+ * v4, aarch64) is appended to the few names that are not static.
  *
  * How an instruction becomes code. Each row of isa.def has a *selector*, PT_DO(id). The decoder
- * calls it for each instruction; it binds the operands to frame slots with pt_bind and returns
- * the handler for the form's types and modifiers, or pt_refuse(...):
+ * calls it for each instruction; it binds the operands to frame slots with pt_bind and returns the
+ * handler for the form's types and modifiers, or pt_refuse(...):
  *
  *     PT_FN2(add_u32, u32, u32, u32, a + b)
  *     PT_FN2(add_u64, u64, u64, u64, a + b)
@@ -16,12 +16,13 @@
  *         return pt_bind(s, "www") ? add_u32 : NULL;
  *     }
  *
- * How registers lie in the frame. One slot a register: 32 elements of 4 bytes for everything up
- * to 32 bits (values of 8 and 16 bits zero-extended), of 8 bytes for 64 bits, of 16 for b128; a
- * predicate is one 32-bit mask. What an earlier CTA or another register left in a slot is never seen: lowering writes zero to registers
- * that may be read before they are written (frontend/lower.c). A destination may be the very slot of a source (same width) but
- * never overlaps one partly; an instruction with several destinations must read all sources
- * before it writes. Only lanes of frame->mask are written.
+ * How registers lie in the frame. One slot a register: 32 elements of 4 bytes for everything up to
+ * 32 bits (values of 8 and 16 bits zero-extended), of 8 bytes for 64 bits, of 16 for b128; a
+ * predicate is one 32-bit mask. What an earlier CTA or another register left in a slot is never
+ * seen: lowering writes zero to registers that may be read before they are written
+ * (frontend/lower.c). A destination may be the very slot of a source (same width) but never
+ * overlaps one partly; an instruction with several destinations must read all sources before it
+ * writes. Only lanes of frame->mask are written.
  */
 #ifndef PTERA_BACKEND_INTERP_INTERP_H
 #define PTERA_BACKEND_INTERP_INTERP_H
@@ -80,7 +81,9 @@ struct pt_frame {
     const struct pt_body *body;
     uint32_t *wait; /* lanes waiting at each block */
     uint64_t *eligible, *parked,
-        *aside; /* bit sets of blocks with waiting lanes that may run; wait for others; or run when no others can */
+        /* bit sets of blocks with waiting lanes that may run; wait for others; or run when no
+         * others can */
+        *aside;
     struct pt_frame *caller;             /* NULL: the kernel's own */
     struct pt_frame *deeper, *shallower; /* list of activations, deepest first; the free list */
     const struct pt_code *call;          /* the call that made it */
@@ -109,8 +112,9 @@ struct pt_select {
 
 /* Binds the flattened operands (d|p is two, {a,b} two, [a+8] one) to slots, one letter each:
  *   w  up to 32 bits    l  64    q  128    p  predicate
- *   x  a destination of the first type spelled in a register that may be wider (cvt): the handler writes a slot
- *      of the type's width, and the value is sign- or zero-extended to the register afterwards
+ *   x  a destination of the first type spelled in a register that may be wider (cvt): the handler
+ *      writes a slot of the type's width, and the value is sign- or zero-extended to the register
+ *      afterwards
  *   i  an integer constant, which goes to code->imm        -  ignored
  * Constants, special registers and addresses of variables are put into slots of that width; a
  * source register that is wider than its letter is narrowed; _ gets a slot of its own. Letters

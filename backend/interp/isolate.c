@@ -78,7 +78,8 @@ static const struct pt_code *test_lanes(const struct pt_code *c, struct pt_frame
     return NULL;
 }
 
-/* Accesses that no test stands before: those of instructions of a warp, and of asynchronous operations. */
+/* Accesses that no test stands before: those of instructions of a warp, and of asynchronous
+ * operations. */
 static bool access(const struct pt_event *e, const struct pt_access *a)
 {
     const struct pt_services *services = e->warp->cta->launch->services;

@@ -1,4 +1,5 @@
-/* The function over n lanes of an instruction: the one whose handler the interpreter would select. */
+/* The function over n lanes of an instruction: the one whose handler the interpreter would
+ * select. */
 #include "backend/interp/lanes.h"
 #include "backend/interp/decode.h"
 

@@ -1,4 +1,5 @@
-/* The tables of functions over n lanes: one a list of backend/semantics, in the file with the list's handlers. */
+/* The tables of functions over n lanes: one a list of backend/semantics, in the file with the
+ * list's handlers. */
 #ifndef PTERA_BACKEND_INTERP_LANES_H
 #define PTERA_BACKEND_INTERP_LANES_H
 

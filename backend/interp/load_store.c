@@ -513,8 +513,9 @@ VECTOR(load_2x32, store_2x32, uint32_t, 2)
 VECTOR(load_4x32, store_4x32, uint32_t, 4)
 VECTOR(load_2x64, store_2x64, uint64_t, 2)
 
-/* b128: a slot of 16-byte elements. Aligned 16 bytes move whole on x86-64: Intel and AMD promise it of every machine with
- * AVX. 64-bit ARM promises it of exclusive pairs only, so that a strong load there writes what it read. */
+/* b128: a slot of 16-byte elements. Aligned 16 bytes move whole on x86-64: Intel and AMD promise it
+ * of every machine with AVX. 64-bit ARM promises it of exclusive pairs only, so that a strong load
+ * there writes what it read. */
 #if defined(__x86_64__)
 PT_ACCESS_INLINE void load_whole(void *to, void *from)
 {
@@ -578,8 +579,8 @@ COPY_128(load_whole_128, store_whole_128, load_whole, store_whole)
 
 /* ---- selecting ------------------------------------------------------------------------------- */
 
-/* Register and slot of operand o of a load or store; a constant source gets a slot of 8 bytes (one of type .f32 would be
- * widened to .f64 there, and gets 4). */
+/* Register and slot of operand o of a load or store; a constant source gets a slot of 8 bytes (one
+ * of type .f32 would be widened to .f64 there, and gets 4). */
 static bool data_slot(struct pt_select *s, const struct pt_operand *o, bool is_load,
                       struct vector *v)
 {

@@ -68,8 +68,8 @@ void pt_locate_waiting(const struct pt_warp *warp,
                 report(ud, f->body->index, f->body->start[b]->insn, f->wait[b], UINT32_MAX);
 }
 
-/* Lanes whose access is misaligned besides. Handlers find that out behind their loads, others before; instructions of a warp have
- * addresses that they do not use. */
+/* Lanes whose access is misaligned besides. Handlers find that out behind their loads, others
+ * before; instructions of a warp have addresses that they do not use. */
 static uint32_t misaligned_lanes(struct pt_state *s, uint64_t *first)
 {
     const struct pt_insn *insn = &s->frame->body->func->insns.v[s->code->insn];

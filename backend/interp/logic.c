@@ -82,7 +82,7 @@ pt_handler PT_DO(shf)(struct pt_select *s)
     return pt_pick(s, fn[PT_HAS(s, r)][PT_HAS(s, wrap)], "wwww");
 }
 
-/* ---- lop3 ---------------------------------------------------------------------------------------------- */
+/* ---- lop3 ------------------------------------------------------------------------------------ */
 
 /* The truth table is in imm. Operand 0 is d, 1 to 3 the sources. */
 #define LOP3_FN(name, expr)                                                                  \
@@ -107,8 +107,8 @@ LOP3_FN(lop3_78, a ^ (b & c_))
 LOP3_FN(lop3_ea, (a & b) | c_)
 LOP3_FN(lop3_6a, (a & b) ^ c_)
 
-/* lop3.BoolOp d|p, a, b, c, table, q: after selection p is operand 4 and q operand 5; aux holds the table and, above
- * it, whether BoolOp is or. */
+/* lop3.BoolOp d|p, a, b, c, table, q: after selection p is operand 4 and q operand 5; aux holds the
+ * table and, above it, whether BoolOp is or. */
 PT_HANDLER(lop3_bool)
 {
     uint32_t flags[PT_WARP_SIZE] __attribute__((aligned(64)));

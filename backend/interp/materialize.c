@@ -1,5 +1,5 @@
-/* Codes that put into a slot what an operand names: special registers (PTX ISA 10), addresses of variables, and values of
- * another width.
+/* Codes that put into a slot what an operand names: special registers (PTX ISA 10), addresses of
+ * variables, and values of another width.
  */
 #include "backend/interp/materialize.h"
 #include "backend/sreg.h"

@@ -1,8 +1,9 @@
 /* mbarrier. PTX ISA 9.7.13.15.
  *
- * The word lies in the shared memory of a CTA of the cluster, which runs on one worker: its changes are plain accesses, and
- * lanes make them in ascending order. A wait that tests in a loop lets others run at the loop's back edge. o = destination,
- * address, arrivals or state or parity, bytes of transactions.
+ * The word lies in the shared memory of a CTA of the cluster, which runs on one worker: its changes
+ * are plain accesses, and lanes make them in ascending order. A wait that tests in a loop lets
+ * others run at the loop's back edge. o = destination, address, arrivals or state or parity, bytes
+ * of transactions.
  */
 #include "backend/interp/mbarrier.h"
 #include "backend/interp/address.h"

@@ -21,7 +21,8 @@ static inline bool pt_mbarrier_may_be(const struct pt_frame *f, uint64_t address
 /* The parity of the phase that it is in. */
 #define pt_mbarrier_phase PT_LEVEL_NAME(pt_mbarrier_phase)
 uint32_t pt_mbarrier_phase(uint64_t address);
-/* As complete of struct pt_async_op: its bytes are transactions of its mbarrier, or it is one arrival there. */
+/* As complete of struct pt_async_op: its bytes are transactions of its mbarrier, or it is one
+ * arrival there. */
 #define pt_mbarrier_count_bytes PT_LEVEL_NAME(pt_mbarrier_count_bytes)
 bool pt_mbarrier_count_bytes(const struct pt_code *c, struct pt_frame *f,
                              const struct pt_async_op *op);

@@ -1,7 +1,7 @@
 /* mma, mma.sp and wmma.mma: handlers and selectors (PTX ISA 9.7.14).
  *
- * All lanes' registers are read, those of lanes that are not there as they are. wmma is what the assembler makes of
- * it: several mma, of which none writes a register before all have read theirs.
+ * All lanes' registers are read, those of lanes that are not there as they are. wmma is what the
+ * assembler makes of it: several mma, of which none writes a register before all have read theirs.
  */
 #include "backend/interp/mma.h"
 #include "backend/interp/operands.h"
@@ -364,7 +364,7 @@ PT_HANDLER(mma_f64)
     return c + 1;
 }
 
-/* ---- f16 m8n8k4: four products, one for lanes 4q to 4q + 3 and 16 + 4q to 16 + 4q + 3 each ---- */
+/* ---- f16 m8n8k4: four products, one for lanes 4q to 4q + 3 and 16 + 4q to 16 + 4q + 3 each --- */
 
 enum { A_BY_COLUMN = 1, B_BY_ROW = 2 };
 
@@ -506,8 +506,8 @@ static struct fragment part_of(const struct fragment *x, uint32_t first, uint32_
     return part;
 }
 
-/* Two tiles of 16 rows, beside each other or one above the other. Registers of A and B beyond theirs hold
- * copies. */
+/* Two tiles of 16 rows, beside each other or one above the other. Registers of A and B beyond
+ * theirs hold copies. */
 static uint32_t split_tiles(const struct tile *whole, bool is_beside, struct tile *x)
 {
     uint32_t n_a = whole->k * whole->a.bits / 64u, n_b = n_a / 2, n_c = whole->c.n / 2u,

@@ -1,8 +1,8 @@
-/* Matrices between memory and registers: ldmatrix, stmatrix, movmatrix, wmma.load, wmma.store (PTX ISA
- * 9.7.14.5).
+/* Matrices between memory and registers: ldmatrix, stmatrix, movmatrix, wmma.load, wmma.store (PTX
+ * ISA 9.7.14.5).
  *
- * aux, imm and o[1] say where, as in every access; ptr has the rest. Addresses of lanes that are not
- * there are not used.
+ * aux, imm and o[1] say where, as in every access; ptr has the rest. Addresses of lanes that are
+ * not there are not used.
  */
 #include "backend/interp/address.h"
 #include "backend/interp/observe.h"
@@ -10,8 +10,8 @@
 #include "backend/semantics/fragment.h"
 #include "ir/row.h"
 
-/* Lanes of f->mask may access `bytes` at their addresses; else false, reported. Not every lane of an
- * instruction has an address, so observers are told here. */
+/* Lanes of f->mask may access `bytes` at their addresses; else false, reported. Not every lane of
+ * an instruction has an address, so observers are told here. */
 static bool may_access(const struct pt_code *c, struct pt_frame *f, uint32_t lanes,
                        const uint64_t *a, uint32_t bytes, bool is_write)
 {
@@ -68,7 +68,8 @@ static bool row_addresses(const struct pt_code *c, struct pt_frame *f, uint64_t 
 
 typedef uint16_t eight __attribute__((vector_size(16)));
 
-/* Row i and row i + 4 become rows 2 i and 2 i + 1, their elements in turn: three times over, that exchanges rows and columns. */
+/* Row i and row i + 4 become rows 2 i and 2 i + 1, their elements in turn: three times over, that
+ * exchanges rows and columns. */
 static void weave(const eight from[8], eight to[8])
 {
     for (uint32_t i = 0; i < 4; i++) {
@@ -77,7 +78,8 @@ static void weave(const eight from[8], eight to[8])
     }
 }
 
-/* A register has the 16-bit elements of a matrix row by row, or, transposed, column by column: copies either to the other. */
+/* A register has the 16-bit elements of a matrix row by row, or, transposed, column by column:
+ * copies either to the other. */
 static void copy_matrix(const void *from, bool is_transposed, void *to)
 {
     eight x[8], y[8];
@@ -191,8 +193,8 @@ struct wmma {
     bool lines_are_rows; /* the first coordinate below is that of the stride */
 };
 
-/* Where element `e` of register `reg` of a lane lies: for A row and depth, for B column and depth, for C
- * row and column. */
+/* Where element `e` of register `reg` of a lane lies: for A row and depth, for B column and depth,
+ * for C row and column. */
 static void place_of(const struct wmma *x, uint32_t reg, uint32_t lane, uint32_t e, uint32_t *line,
                      uint32_t *at)
 {

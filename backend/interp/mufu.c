@@ -37,8 +37,8 @@
 #define WIDE_LAST(wide) wide(part[0], &r)
 #define WIDE1(name, wide, ...) WIDE_FN(name, WIDE_ALL, WIDE_LAST, wide, __VA_ARGS__)
 
-/* The same of two functions: the second one looks at the first one's results in memory. AVX2 makes several of them ahead, not to
- * wait for each. */
+/* The same of two functions: the second one looks at the first one's results in memory. AVX2 makes
+ * several of them ahead, not to wait for each. */
 enum { AHEAD = PT_WIDE == 16 ? PT_WIDE : 8 * PT_WIDE };
 #define FIXED_ALL(name, wide)                                           \
     uint32_t fixed[AHEAD];                                              \

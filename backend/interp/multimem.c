@@ -1,7 +1,9 @@
-/* multimem: loads that reduce all replicas of multicast memory, stores and reductions to each of them. PTX ISA 9.7.9.14.
+/* multimem: loads that reduce all replicas of multicast memory, stores and reductions to each of
+ * them. PTX ISA 9.7.9.14.
  *
- * The ISA leaves open in which order replicas are reduced: here it is the order in which the devices were added. Elements
- * are joined as bulk reductions join them, and sums of .f32 flush subnormals as those of red in global memory do.
+ * The ISA leaves open in which order replicas are reduced: here it is the order in which the
+ * devices were added. Elements are joined as bulk reductions join them, and sums of .f32 flush
+ * subnormals as those of red in global memory do.
  */
 #include "backend/interp/address.h"
 #include "backend/interp/elements.h"

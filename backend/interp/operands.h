@@ -1,4 +1,5 @@
-/* For selectors: operands as slots of the frame, and what else an instruction needs in its program. */
+/* For selectors: operands as slots of the frame, and what else an instruction needs in its
+ * program. */
 #ifndef PTERA_BACKEND_INTERP_OPERANDS_H
 #define PTERA_BACKEND_INTERP_OPERANDS_H
 
@@ -22,7 +23,8 @@ uint64_t pt_operands_symbol(const struct pt_select *s, uint32_t symbol, enum pt_
 /* Where the window of constants begins; 0: there are none. */
 #define pt_operands_constants PT_LEVEL_NAME(pt_operands_constants)
 uint64_t pt_operands_constants(const struct pt_select *s);
-/* The instruction's .param is the kernel's parameters, not those of an activation, which are local memory. */
+/* The instruction's .param is the kernel's parameters, not those of an activation, which are local
+ * memory. */
 #define pt_operands_is_of_kernel PT_LEVEL_NAME(pt_operands_is_of_kernel)
 bool pt_operands_is_of_kernel(const struct pt_select *s);
 /* code->ptr becomes the start of decoded block `block`. */
@@ -34,7 +36,8 @@ struct pt_code *pt_operands_before(struct pt_select *s, pt_handler fn);
 /* The same, behind it. */
 #define pt_operands_behind PT_LEVEL_NAME(pt_operands_behind)
 struct pt_code *pt_operands_behind(struct pt_select *s, pt_handler fn);
-/* The same for a code that pt_address_bind has filled, which writes memory: a second access of the instruction. */
+/* The same for a code that pt_address_bind has filled, which writes memory: a second access of the
+ * instruction. */
 #define pt_operands_access_behind PT_LEVEL_NAME(pt_operands_access_behind)
 void pt_operands_access_behind(struct pt_select *s, const struct pt_code *access);
 /* By function: 1 for those that the indirect call may find at its address. */

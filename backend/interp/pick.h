@@ -1,4 +1,5 @@
-/* Shared by the arithmetic selectors: binding by type, modifiers as numbers, and LANE lists as handlers. */
+/* Shared by the arithmetic selectors: binding by type, modifiers as numbers, and LANE lists as
+ * handlers. */
 #ifndef PTERA_BACKEND_INTERP_PICK_H
 #define PTERA_BACKEND_INTERP_PICK_H
 
@@ -11,7 +12,8 @@
 #pragma clang diagnostic ignored "-Wpass-failed"
 #endif
 
-/* An operation of a list: the handler and, but for those of four sources, the function over n lanes. */
+/* An operation of a list: the handler and, but for those of four sources, the function over n
+ * lanes. */
 #define LANE1_FN(name, D, A, ...)   \
     PT_FN1(name, D, A, __VA_ARGS__) \
     PT_LANES_FN(name, D, A, PT_LANES_SOURCE(A, a), __VA_ARGS__)
@@ -43,7 +45,8 @@
 #define PT_LANES_OF(n) _Pragma("GCC ivdep") for (uint32_t i = 0; i < (n & ~3u); i++)
 #endif
 
-/* The same list as a table of its functions: PT_LANES_TABLE(mufu) = { the list, read with LANE1 defined as LANE1_ROW ... }. */
+/* The same list as a table of its functions: PT_LANES_TABLE(mufu) = { the list, read with LANE1
+ * defined as LANE1_ROW ... }. */
 #define PT_LANES_TABLE(list) const struct pt_lanes_row PT_LEVEL_NAME(pt_lanes_##list)[]
 #define PT_LANES_BYTES(T) sizeof(PT_ELT_##T)
 #define LANE1_ROW(name, D, A, ...) LANES_ROW(name, PT_LANES_BYTES(D), PT_LANES_BYTES(A))
@@ -59,7 +62,8 @@
 /* Handlers by the type they are for; NULL: none. */
 #define PT_TABLE(name) static const pt_handler name[PT_TYPE_COUNT]
 
-/* pt_bind with letters that depend on types: 0 to 3 is the width of that type, n of the last, d twice type 0. */
+/* pt_bind with letters that depend on types: 0 to 3 is the width of that type, n of the last, d
+ * twice type 0. */
 static inline bool pt_pick_bind(struct pt_select *s, const char *pattern)
 {
     char widths[PT_OPERANDS + 1];

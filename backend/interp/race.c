@@ -1,14 +1,16 @@
 /* Checked launches: races of asynchronous operations with what threads of their cluster do.
  *
- * A *watch* is what one operation in flight reads or writes, and which threads have observed that it is done: an access of
- * another thread, or of the operation's own before it has waited, is a race (PTX ISA 8, "Memory Consistency Model"; 9.7.9.25,
- * completion mechanisms). A thread observes it by its own wait (groups), by a test of the mbarrier that counts the
- * operation, or from a thread that has observed it, by what orders the two: barriers of the warp, the CTA and the cluster,
- * mbarriers, and atomic, volatile and other strong accesses of one address (fences are taken to be where they belong).
+ * A *watch* is what one operation in flight reads or writes, and which threads have observed that
+ * it is done: an access of another thread, or of the operation's own before it has waited, is a
+ * race (PTX ISA 8, "Memory Consistency Model"; 9.7.9.25, completion mechanisms). A thread observes
+ * it by its own wait (groups), by a test of the mbarrier that counts the operation, or from a
+ * thread that has observed it, by what orders the two: barriers of the warp, the CTA and the
+ * cluster, mbarriers, and atomic, volatile and other strong accesses of one address (fences are
+ * taken to be where they belong).
  *
- * What carries such knowledge is a *key*: a barrier or an mbarrier in one of its phases, or an address. A thread that
- * releases gives a key what it knows, one that acquires has it then. Keys are few: where two fall together, races may go
- * unseen, but none is made up.
+ * What carries such knowledge is a *key*: a barrier or an mbarrier in one of its phases, or an
+ * address. A thread that releases gives a key what it knows, one that acquires has it then. Keys
+ * are few: where two fall together, races may go unseen, but none is made up.
  */
 #include "backend/interp/address.h"
 #include "backend/interp/mbarrier.h"
@@ -385,8 +387,8 @@ static void see_side(struct side *side)
         see_extent(side, op->from, !op->from ? 0 : op->tile ? op->span : op->read);
 }
 
-/* Earlier operations whose end the thread knows, and whose bytes this one writes, need no watch any more: who does not know
- * of their end does not know of this one's. */
+/* Earlier operations whose end the thread knows, and whose bytes this one writes, need no watch any
+ * more: who does not know of their end does not know of this one's. */
 static void supersede(const struct pt_frame *f, const struct pt_watch *now)
 {
     struct pt_race *r = race_of(f);
@@ -442,7 +444,7 @@ static bool issue(struct pt_async_op *op)
     return watch_side(op, PT_USE_READ) && (op->kind == PT_ASYNC_WGMMA || watch_side(op, write));
 }
 
-/* ---- codes before accesses -------------------------------------------------------------------- */
+/* ---- codes before accesses ------------------------------------------------------------------- */
 
 /* Operands of a test, in places that no address uses. */
 enum { USE = 0, IS_STRONG = 4 };

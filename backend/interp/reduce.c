@@ -1,4 +1,5 @@
-/* What bulk reductions make of each element. Others may change the same memory, so each is atomic for itself. */
+/* What bulk reductions make of each element. Others may change the same memory, so each is atomic
+ * for itself. */
 #include "backend/interp/reduce.h"
 #include "backend/interp/access.h"
 #include "backend/semantics/tensormap.h"

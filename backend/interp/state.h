@@ -37,7 +37,8 @@ struct pt_pass {
     uint32_t bytes; /* of a slot's element (0: predicate), or in memory */
     uint32_t align;
     bool
-        is_variadic; /* parameter: as many bytes as the call passes, behind the function's local variables */
+        /* parameter: as many bytes as the call passes, behind the function's local variables */
+        is_variadic;
 };
 
 /* The codes of an instruction, without those that end its block. */
@@ -103,14 +104,19 @@ struct pt_state {
     struct pt_frame *entry;
     uint8_t *callees;
     uint32_t
-        acting; /* inside handlers that access memory lane by lane: the lane that does, as a mask; else 0 */
+        /* inside handlers that access memory lane by lane: the lane that does, as a mask; else 0 */
+        acting;
     uint32_t committed[PT_GROUP_KINDS][PT_WARP_SIZE]; /* groups that each lane has committed */
     bool is_fast;                                     /* the step that runs need not be exact */
     bool is_serial;                                   /* PT_TEST_ORDER */
     uint32_t
-        turned; /* likewise: lanes that took the back edge of a loop that waits for others, and let all of them run first */
+        /* likewise: lanes that took the back edge of a loop that waits for others, and let all of
+         * them run first */
+        turned;
     uint32_t
-        unbudgeted; /* codes of functions called, and activations searched, since the launch's stop was last looked at */
+        /* codes of functions called, and activations searched, since the launch's stop was last
+         * looked at */
+        unbudgeted;
     uint32_t n_groups;
     struct pt_group groups[PT_WARP_SIZE];
     struct pt_extent recent[PT_RECENT]; /* isolated launches: what accesses were found in */
@@ -131,7 +137,8 @@ static inline const struct pt_code *pt_stop(struct pt_state *s, enum pt_run run)
 }
 
 #define pt_fail_at PT_LEVEL_NAME(pt_state_fail_at)
-/* The same where `lanes` may not do an access, the first of them that at `address`. Returns NULL. */
+/* The same where `lanes` may not do an access, the first of them that at `address`. Returns
+ * NULL. */
 const struct pt_code *pt_fail_at(const struct pt_code *c, struct pt_frame *f,
                                  enum pt_fault_kind kind, uint32_t lanes, uint64_t address,
                                  const char *detail);

@@ -1,9 +1,9 @@
-/* cp.async.bulk.tensor, cp.reduce.async.bulk.tensor: tiles of tensors. PTX ISA 5.5, 9.7.9.27. What the manual leaves open is
- * as an H100 does it.
+/* cp.async.bulk.tensor, cp.reduce.async.bulk.tensor: tiles of tensors. PTX ISA 5.5, 9.7.9.27. What
+ * the manual leaves open is as an H100 does it.
  *
- * A tile is rows: elements of the first dimension one behind the other, in shared memory as in the tensor. Interleaved
- * tensors count slices of 16 or 32 bytes instead of elements; their dimension before the last numbers the slices of a
- * pixel, of which a tile has one.
+ * A tile is rows: elements of the first dimension one behind the other, in shared memory as in the
+ * tensor. Interleaved tensors count slices of 16 or 32 bytes instead of elements; their dimension
+ * before the last numbers the slices of a pixel, of which a tile has one.
  */
 #include "backend/interp/address.h"
 #include "backend/interp/bulk.h"
@@ -84,8 +84,8 @@ static int64_t coordinate(const struct rows *r, uint32_t dimension)
     return r->at[dimension] + (is_spatial ? (int64_t)r->tile->offset[dimension - r->spatial] : 0);
 }
 
-/* The row's place in global memory if its first element were element 0, and which element that is. Returns false if the row lies
- * out of bounds. */
+/* The row's place in global memory if its first element were element 0, and which element that is.
+ * Returns false if the row lies out of bounds. */
 static bool place_row(const struct rows *r, int64_t *first, uint64_t *address)
 {
     const struct pt_tensor *t = &r->tile->tensor;
@@ -100,8 +100,8 @@ static bool place_row(const struct rows *r, int64_t *first, uint64_t *address)
     return is_inside;
 }
 
-/* Bytes of a run of `n` elements, of which the first has coordinate `first`, that lie in the tensor: from *low up to
- * *high. */
+/* Bytes of a run of `n` elements, of which the first has coordinate `first`, that lie in the
+ * tensor: from *low up to *high. */
 static void bounds_of(const struct rows *r, uint32_t n, bool is_inside, int64_t first,
                       uint32_t *low, uint32_t *high)
 {
@@ -146,7 +146,8 @@ PT_ACCESS_INLINE void load_piece(const struct pt_tensor *t, uint64_t to, uint64_
     }
 }
 
-/* Bytes `low` to `high` of the row at `row` in shared memory from the row at `from`; without `from`, the fill. */
+/* Bytes `low` to `high` of the row at `row` in shared memory from the row at `from`; without
+ * `from`, the fill. */
 PT_ACCESS_INLINE void load_bytes(const struct pt_tensor *t, uint64_t row, uint64_t from,
                                  bool is_fill, uint32_t low, uint32_t high)
 {
@@ -181,7 +182,8 @@ PT_ACCESS static void load_tile(const struct pt_async_op *op)
     }
 }
 
-/* What a store writes of a run with `high` bytes in bounds: whole pieces, also where the tensor ends inside of one. */
+/* What a store writes of a run with `high` bytes in bounds: whole pieces, also where the tensor
+ * ends inside of one. */
 static uint32_t stored_of(uint32_t high)
 {
     return (high + PIECE - 1) / PIECE * PIECE;
@@ -270,8 +272,8 @@ struct asker {
     const struct pt_async_op *op;
 };
 
-/* A run in global memory: false after pt_fail if an isolated launch forbids it. Those of operations that are put off
- * are read, so that a fault has its place here. */
+/* A run in global memory: false after pt_fail if an isolated launch forbids it. Those of operations
+ * that are put off are read, so that a fault has its place here. */
 static bool may_access(void *ud, uint64_t address, uint32_t bytes)
 {
     const struct asker *a = ud;
@@ -368,7 +370,8 @@ PT_HANDLER(move_tiles)
     return c + 1;
 }
 
-/* Slots of the elements of a vector, or of the one that stands without braces. Returns how many; 0 after reporting. */
+/* Slots of the elements of a vector, or of the one that stands without braces. Returns how many; 0
+ * after reporting. */
 static uint32_t bind_vector(struct pt_select *s, const struct pt_operand *o, uint32_t *slots)
 {
     uint32_t n = o->kind == PT_OPND_VEC ? (uint32_t)o->imm : 1;

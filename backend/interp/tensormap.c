@@ -1,4 +1,5 @@
-/* tensormap.replace. PTX ISA 9.7.9.28. Values lose the bits that their field has no room for, as on an H100. */
+/* tensormap.replace. PTX ISA 9.7.9.28. Values lose the bits that their field has no room for, as on
+ * an H100. */
 #include "backend/interp/address.h"
 #include "backend/interp/observe.h"
 #include "backend/interp/operands.h"

@@ -21,8 +21,8 @@ static unsigned digit_of(const struct pt_operand *o, unsigned i)
     return (unsigned)(o->imm >> 4 * i) & 15;
 }
 
-/* Where the parts of a source begin in b:a, and how wide they are; `first` is the first part without
- * a selector. */
+/* Where the parts of a source begin in b:a, and how wide they are; `first` is the first part
+ * without a selector. */
 static uint8_t place_source(const struct pt_operand *o, unsigned parts, unsigned first,
                             uint8_t at[PT_VIDEO_PARTS])
 {

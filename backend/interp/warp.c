@@ -48,8 +48,9 @@ static const struct pt_code *fail_strangers(const struct pt_code *c, struct pt_f
     return pt_fail(c, f, PT_FAULT_ILLEGAL_INSTRUCTION, strangers(c, f), PT_STRANGERS);
 }
 
-/* The general case: lanes that arrived before join, those of complete groups run, the others go on waiting. `parts`: the groups run one
- * after the other, each up to where it ends or waits before the next begins, as on an H200; else together. */
+/* The general case: lanes that arrived before join, those of complete groups run, the others go on
+ * waiting. `parts`: the groups run one after the other, each up to where it ends or waits before
+ * the next begins, as on an H200; else together. */
 static __attribute__((noinline)) const struct pt_code *
 sync_groups(const struct pt_code *c, struct pt_frame *f, operation run, bool parts)
 {

@@ -54,8 +54,8 @@ static struct descriptor descriptor_of(uint64_t v)
 /* Offsets of chunks, of eight rows. */
 typedef uint32_t places __attribute__((vector_size(32), may_alias));
 
-/* Where the 16 bytes lie that begin at byte `byte` of the eight rows from row 8 * line on. A row is one of A or a column of B; of
- * a matrix that is transposed (`is_across`), one of its depth. */
+/* Where the 16 bytes lie that begin at byte `byte` of the eight rows from row 8 * line on. A row is
+ * one of A or a column of B; of a matrix that is transposed (`is_across`), one of its depth. */
 static void place_chunks(const struct descriptor *x, bool is_across, uint32_t line, uint32_t byte,
                          places *place)
 {
@@ -88,8 +88,9 @@ copy_chunks(const uint8_t *window, const uint32_t *place, uint32_t n, uint8_t *t
         pt_copy16(to + CHUNK * i, window + place[i]);
 }
 
-/* Copies `lines` rows or columns from number `first` on, of `depth` elements: the first chunks of all lines (where transposed, of
- * all rows of the depth), then the second ones. Returns false after reporting. */
+/* Copies `lines` rows or columns from number `first` on, of `depth` elements: the first chunks of
+ * all lines (where transposed, of all rows of the depth), then the second ones. Returns false after
+ * reporting. */
 static bool read_chunks(const struct pt_code *c, struct pt_frame *f, uint64_t descriptor,
                         bool is_across, uint32_t first, uint32_t lines, uint32_t depth,
                         uint32_t bits, uint8_t *bytes)
@@ -279,7 +280,7 @@ PT_HANDLER(wgmma)
     return c + 1;
 }
 
-/* ---- products whose lanes are rows ------------------------------------------------------------ */
+/* ---- products whose lanes are rows ----------------------------------------------------------- */
 
 enum { WORDS = ROW_BITS / 32 };
 
@@ -342,7 +343,8 @@ static bool set_columns(const struct pt_code *c, struct pt_frame *f, uint32_t ti
     return true;
 }
 
-/* Eight columns of D; *is_far: nothing is done, as some result may be wrong. False after reporting. */
+/* Eight columns of D; *is_far: nothing is done, as some result may be wrong. False after
+ * reporting. */
 static bool multiply_columns(const struct pt_code *c, struct pt_frame *f, const struct pt_rows_a *a,
                              bool has_c, uint32_t tile, bool *is_far)
 {
@@ -371,7 +373,7 @@ static bool multiply_columns(const struct pt_code *c, struct pt_frame *f, const 
     return true;
 }
 
-/* ---- the same, where it need not be exact ----------------------------------------------------- */
+/* ---- the same, where it need not be exact ---------------------------------------------------- */
 
 /* As pt_fast_set_a has them. */
 struct fast_rows {
@@ -484,9 +486,10 @@ PT_HANDLER(wgmma_rows)
     return c + 1;
 }
 
-/* ---- operations that are put off, or checked -------------------------------------------------- */
+/* ---- operations that are put off, or checked ------------------------------------------------- */
 
-/* What an instruction takes of its operands when it is issued; its fragments and matrices may be read later. */
+/* What an instruction takes of its operands when it is issued; its fragments and matrices may be
+ * read later. */
 struct given {
     uint64_t a[PT_WARP_SIZE], b[PT_WARP_SIZE]; /* descriptors */
     uint32_t metadata[PT_WARP_SIZE];
@@ -615,8 +618,8 @@ PT_HANDLER(done)
 
 /* ---- selectors ------------------------------------------------------------------------------- */
 
-/* The constants behind scale-d: the scales of A and B, then which of them are transposed (B alone where
- * A is in registers). */
+/* The constants behind scale-d: the scales of A and B, then which of them are transposed (B alone
+ * where A is in registers). */
 static void bind_constants(const struct pt_select *s, uint32_t first, struct wgmma *x)
 {
     const struct pt_operand *o = s->operands + first;

@@ -1,4 +1,5 @@
-/* Handlers made of functions over n lanes, of operations that are faster over a whole warp than lane by lane. */
+/* Handlers made of functions over n lanes, of operations that are faster over a whole warp than
+ * lane by lane. */
 #ifndef PTERA_BACKEND_INTERP_WHOLE_H
 #define PTERA_BACKEND_INTERP_WHOLE_H
 
