@@ -5,13 +5,15 @@
 
 #include "frontend/call.h"
 #include "frontend/decl.h"
-#include "frontend/variable.h"
+#include "frontend/fit.h"
 #include "frontend/insn.h"
 #include "frontend/label.h"
 #include "frontend/loc.h"
 #include "frontend/operand.h"
 #include "frontend/pragma.h"
 #include "frontend/prototype.h"
+#include "frontend/register.h"
+#include "frontend/variable.h"
 
 /* ---- tables ---------------------------------------------------------------------------------- */
 
@@ -148,6 +150,8 @@ static bool add_instruction(struct pt_parser *p, const struct pt_token *name, st
     if (n)
         o = memcpy(pt_vec_extend(&p->m->arena, &f->operands, n), operands, n * sizeof *o);
     insn.form = pt_insn_match(p->m, f, spelling, len, o, n, name->line, name->col);
+    for (uint32_t i = 0; i < n; i++)
+        o[i].flags &= (uint8_t)~PT_FIT_SUM;
     if (!insn.form || !check_targets(p, name, &insn))
         return false;
     *pt_vec_push(&p->m->arena, &f->insns) = insn;
@@ -181,6 +185,43 @@ static bool add_sreg_vector(struct pt_parser *p, const struct pt_token *name, st
     return true;
 }
 
+/* `spelling` sum, part{, imm} before the instruction; the part becomes the sum. */
+static bool add_part(struct pt_parser *p, const struct pt_token *name, struct pt_insn insn,
+                     const char *spelling, enum pt_type type, struct pt_operand *o, uint32_t n,
+                     int64_t imm)
+{
+    struct pt_operand part[3] = {{.kind = PT_OPND_REG, .type = (uint8_t)type},
+                                 {.kind = PT_OPND_REG, .type = o->type, .index = o->index},
+                                 {.kind = PT_OPND_IMM, .type = PT_s64, .imm = imm}};
+    insn.guard = PT_NONE;
+    insn.guard_neg = 0;
+    if (!pt_register_temporary(p, name, type, &part[0].index) ||
+        !add_instruction(p, name, insn, spelling, (uint32_t)strlen(spelling), part, n))
+        return false;
+    *o = part[0];
+    o->flags = PT_FIT_SUM;
+    return true;
+}
+
+/* Operands %r + 1 become registers that additions of their own, before the instruction, write. */
+static bool add_sums(struct pt_parser *p, const struct pt_token *name, struct pt_insn insn)
+{
+    for (uint32_t i = 0; i < p->operands.n; i++) {
+        struct pt_operand *o = &p->operands.v[i];
+        if (!(o->flags & PT_FIT_SUM))
+            continue;
+        int64_t imm = o->imm;
+        if (pt_type_bits(o->type) == 8 && !add_part(p, name, insn, "cvt.u16.u8", PT_b16, o, 2, 0))
+            return false;
+        unsigned bits = pt_type_bits(o->type);
+        const char *spelling = bits == 64 ? "add.u64" : bits == 32 ? "add.u32" : "add.u16";
+        imm = bits == 64 ? imm : bits == 32 ? (int32_t)imm : (int16_t)imm;
+        if (!add_part(p, name, insn, spelling, o->type, o, 3, imm))
+            return false;
+    }
+    return true;
+}
+
 /* The instruction whose mnemonic has been read. */
 static bool read_instruction(struct pt_parser *p, const struct pt_token *name, struct pt_insn insn)
 {
@@ -191,7 +232,7 @@ static bool read_instruction(struct pt_parser *p, const struct pt_token *name, s
     insn.line = name->line;
     insn.col = name->col < UINT16_MAX ? (uint16_t)name->col : UINT16_MAX;
     insn.loc = p->loc;
-    if (!add_sreg_vector(p, name, insn, spelling, len))
+    if (!add_sreg_vector(p, name, insn, spelling, len) && add_sums(p, name, insn))
         add_instruction(p, name, insn, spelling, len, p->operands.v, p->operands.n);
     return true;
 }

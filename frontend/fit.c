@@ -238,6 +238,8 @@ static bool value_fits(const struct pt_func *f, const struct pt_candidate *c,
         return misfit(why, "may not be negated with '!'");
     if ((o->flags & PT_OPND_MINUS) && !(slot->flags & PT_SLOT_MINUS))
         return misfit(why, "may not have a minus sign");
+    if ((o->flags & PT_FIT_SUM) && (is_dest || slot->flags & PT_SLOT_SELECT))
+        return misfit(why, "may not be a sum");
     if (o->select && !(slot->flags & PT_SLOT_SELECT))
         return misfit(why, "may not have a byte or half selector");
     if (o->select && !selector_fits(slot, o))

@@ -16,6 +16,10 @@ struct pt_candidate {
     uint64_t *regs; /* register types each operand may have, if it is a plain value */
 };
 
+/* A flag of operands that have been read: %r + 1, the constant in imm. What is matched has another
+ * register for it, with the flag, and what is kept is without. */
+enum { PT_FIT_SUM = 1 << 7 };
+
 /* Why an operand does not fit, for the message. */
 struct pt_misfit {
     char text[160];

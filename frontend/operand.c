@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "frontend/constexpr.h"
+#include "frontend/fit.h"
 #include "frontend/label.h"
 
 static struct pt_operand *push(struct pt_parser *p, enum pt_operand_kind kind, uint32_t index)
@@ -348,17 +349,44 @@ static bool memory(struct pt_parser *p)
     return true;
 }
 
+/* %r + 1, beside brackets and vectors, as NVIDIA's assembler takes it: the sum has the register's
+ * width. (It adds nothing to a floating-point register or predicate, though it reads such sums.) */
+static bool sum(struct pt_parser *p, const struct pt_token *at)
+{
+    uint32_t last = p->operands.n - 1;
+    enum pt_type type = p->operands.v[last].type;
+    enum pt_type_class class = pt_type_class(type);
+    int64_t imm;
+    if ((class != PT_CLASS_B && class != PT_CLASS_U && class != PT_CLASS_S) ||
+        pt_type_bits(type) > 64)
+        return pt_token_error(p, at, "'%.*s' is no integer of up to 64 bits to add a constant to",
+                              PT_TOKEN_ARGS(at));
+    if (!offset(p, &imm))
+        return false;
+    p->operands.v[last].imm = imm;
+    p->operands.v[last].flags = PT_FIT_SUM;
+    return true;
+}
+
+static bool is_register(const struct pt_operand *o)
+{
+    return o->kind == PT_OPND_REG && !o->flags && !o->select;
+}
+
 static bool operand(struct pt_parser *p)
 {
     uint32_t first = p->operands.n;
     if (pt_token_is(p, '['))
         return memory(p);
     bool is_vector = pt_token_is(p, '{');
+    struct pt_token at = p->tok;
     p->may_index = !is_vector;
     bool ok = is_vector ? elements(p, PT_OPND_VEC, '}') : simple(p);
     p->may_index = false;
     if (!ok)
         return false;
+    if (pt_token_is(p, '+') && is_register(&p->operands.v[p->operands.n - 1]))
+        return sum(p, &at);
     if (!pt_token_accept(p, '|'))
         return true;
     if (!simple(p))

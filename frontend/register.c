@@ -30,6 +30,15 @@ static void set_register(struct pt_parser *p, uint32_t reg, const char *name, ui
     r->is_range = is_range;
 }
 
+bool pt_register_temporary(struct pt_parser *p, const struct pt_token *at, enum pt_type type,
+                           uint32_t *reg)
+{
+    if (!take_registers(p, at, 1, reg))
+        return false;
+    set_register(p, *reg, "%sum", *reg, type, false);
+    return true;
+}
+
 /* The components of a vector register are registers of their own: v.x v.y v.z v.w. */
 static bool add_vector(struct pt_parser *p, const struct pt_token *at, uint32_t name,
                        const struct pt_decl *d, uint32_t *first)

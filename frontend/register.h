@@ -11,4 +11,8 @@ bool pt_register_read(struct pt_parser *p, const struct pt_decl *d);
 bool pt_register_add(struct pt_parser *p, const struct pt_token *at, uint32_t name,
                      const struct pt_decl *d, uint32_t *reg);
 
+/* One that the text does not name. */
+bool pt_register_temporary(struct pt_parser *p, const struct pt_token *at, enum pt_type type,
+                           uint32_t *reg);
+
 #endif

@@ -26,7 +26,8 @@ static void write_out(CUcontext ctx, bool is_last)
 }
 
 /* From any worker. Text waits for the next synchronising call, or until there is as much as the
- * FIFO holds. */
+ * FIFO holds: a GPU would begin to lose lines there (which ones depends on when it is emptied),
+ * here all are written. */
 void pt_cu_printed_take(void *ud, const char *text, size_t bytes)
 {
     CUcontext ctx = ud;
