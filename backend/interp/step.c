@@ -15,7 +15,8 @@ void *pt_step_frame(struct pt_warp *warp, uint32_t func)
 
 uint32_t pt_step_slot(const struct pt_program *program, uint32_t func, uint32_t reg)
 {
-    return ((const struct pt_interp_program *)program)->bodies[func]->slots[reg];
+    const struct pt_body *body = ((const struct pt_interp_program *)program)->bodies[func];
+    return body ? body->slots[reg] : 0;
 }
 
 /* Runs the instruction's codes, but for the test of its guard. */

@@ -356,6 +356,41 @@ static void check_strides(ptera_module *module)
     CHECK_HAS(llvm, "i32 0, i32 3, i32 1)");
 }
 
+/* Where a function is called by its address all bodies of the module go to the compiler, those of
+ * kernels that were launched before as well. */
+static void check_launched_before(void)
+{
+    static const char two[] =
+        HEADER ".func (.param .b32 r) next (.param .b32 a)\n{\n    .reg .b32 %r;\n"
+               "    ld.param.b32 %r, [a];\n    add.u32 %r, %r, 1;\n    st.param.b32 [r], %r;\n"
+               "    ret;\n}\n"
+               ".global .u64 table[1] = {next};\n"
+               ".visible .entry before(.param .u64 out)\n{\n    .reg .b64 %rd;\n"
+               "    ld.param.u64 %rd, [out];\n    st.global.u32 [%rd], 1;\n    ret;\n}\n"
+               ".visible .entry calls(.param .u64 out)\n{\n    .reg .b64 %rd<3>;\n"
+               "    .reg .b32 %r;\n    .param .b32 a;\n    .param .b32 r;\n"
+               "    ld.param.u64 %rd1, [out];\n    ld.global.u64 %rd2, [table];\n"
+               "    st.param.b32 [a], 5;\n"
+               "P:  .callprototype (.param .b32 _) _ (.param .b32 _);\n"
+               "    call (r), %rd2, (a), P;\n    ld.param.b32 %r, [r];\n"
+               "    st.global.u32 [%rd1], %r;\n    ret;\n}\n";
+    ptera_module *module = load(engine, two);
+    uint32_t *out = new_buffer(engine, 4);
+    const void *parameters[] = {&out};
+    ptera_launch launch;
+    ptera_launch_init(&launch);
+    launch.parameters = parameters;
+    launch.n_parameters = 1;
+    launch.backend = PTERA_BACKEND_INTERP;
+    CHECK_INT(ptera_kernel_launch(kernel_of(module, "before"), &launch), PTERA_OK);
+    CHECK_INT(*out, 1);
+    launch.backend = PTERA_BACKEND_JIT;
+    check_native(kernel_of(module, "calls"), &launch);
+    CHECK_INT(*out, 6);
+    ptera_buffer_free(engine, out);
+    ptera_module_unload(module);
+}
+
 int main(void)
 {
     engine = new_engine(3);
@@ -370,6 +405,7 @@ int main(void)
     check_asking(module);
     check_leading(module);
     check_strides(module);
+    check_launched_before();
     check_auto();
     check_unload();
     check_threads();
