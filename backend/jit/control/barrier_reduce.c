@@ -78,9 +78,8 @@ void jit_barrier_reduce_emit(struct jit *j, LLVMValueRef *mask)
                          : pt_form_has(j->form, PT_M_and)
                              ? LLVMBuildICmp(j->code->b, LLVMIntEQ, votes, voters, "")
                              : LLVMBuildICmp(j->code->b, LLVMIntNE, votes, jit_i32(j, 0), "");
-    enum pt_type type = pt_form_has(j->form, PT_M_popc) ? PT_u32 : PT_pred;
     for (unsigned u = 0; u < (jit_def_use_is_per_copy(j->facts, d) ? j->facts->copies : 1); u++) {
         jit_guard_apply(j, u, mask[u]);
-        jit_registers_write(j, d, u, type, value, 1, false);
+        jit_registers_write(j, d, u, value, 1, false);
     }
 }

@@ -200,7 +200,7 @@ static bool run_batch(struct jit *j, const struct batch *b, LLVMValueRef *mask)
         j->insn = &j->unit->f->insns.v[b->insns[at / j->facts->copies]];
         jit_operands_flatten(j, &all);
         jit_guard_apply(j, u, mask[u]);
-        jit_registers_write(j, all.dest[0].o, u, all.dest[0].type, ops[at].d[0], j->unit->width,
+        jit_registers_write(j, all.dest[0].o, u, ops[at].d[0], j->unit->width,
                             all.dest[0].extends_sign);
     }
     return true;

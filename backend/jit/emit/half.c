@@ -102,9 +102,8 @@ static bool open_half(struct jit_op *outer, struct half_op *h)
     return true;
 }
 
-static bool close_half(struct jit_op *op, const struct half_op *h, LLVMValueRef half)
+static bool close_half(struct jit_op *op, LLVMValueRef half)
 {
-    (void)h;
     op->d[0] = BUILD(BitCast, half, jit_ints(op, jit_form_bits(op, 0)));
     return true;
 }
@@ -138,7 +137,7 @@ static bool give_rounded(struct jit_op *outer, struct half_op *h, LLVMValueRef v
         LLVMValueRef zero = jit_int_const(op, 16, 0);
         half = BUILD(Select, BUILD(ICmp, LLVMIntSLT, half, zero), zero, half);
     }
-    return close_half(outer, h, half);
+    return close_half(outer, half);
 }
 
 /* ---- arithmetic ------------------------------------------------------------------------------ */
@@ -204,7 +203,7 @@ static bool give_bits(struct jit_op *outer, struct half_op *h, LLVMValueRef is_n
                       LLVMValueRef half)
 {
     struct jit_op *op = &h->op;
-    return close_half(outer, h, BUILD(Select, is_nan, jit_int_const(op, 16, 0x7fff), half));
+    return close_half(outer, BUILD(Select, is_nan, jit_int_const(op, 16, 0x7fff), half));
 }
 
 bool jit_emit_neg_half(struct jit_op *op)

@@ -216,8 +216,8 @@ static void access_chunk(const struct jit *j, const struct jit_access *a, unsign
     else if (shape != JIT_VECTOR || is_distrusted(j) || !jit_lane_permute_access(j, a, copy, v))
         jit_gather_access(j, a, copy, v);
     for (unsigned i = 0; a->is_load && i < a->n; i++)
-        jit_registers_write(j, &a->values[i], copy, a->type, v[i],
-                            shape == JIT_SCALAR ? 1 : j->unit->width, a->extends_sign);
+        jit_registers_write(j, &a->values[i], copy, v[i], shape == JIT_SCALAR ? 1 : j->unit->width,
+                            a->extends_sign);
 }
 
 /* A load from one address for the group. */
@@ -236,7 +236,7 @@ static void load_shared(const struct jit *j, const struct jit_access *a)
     for (unsigned i = 0; i < a->n; i++)
         for (unsigned u = 0;
              u < (jit_def_use_is_per_copy(j->facts, &a->values[i]) ? j->facts->copies : 1); u++)
-            jit_registers_write(j, &a->values[i], u, a->type, v[i], 1, a->extends_sign);
+            jit_registers_write(j, &a->values[i], u, v[i], 1, a->extends_sign);
 }
 
 bool jit_access_path_is_rewriting(const struct jit *j)

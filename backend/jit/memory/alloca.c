@@ -74,8 +74,7 @@ bool jit_alloca_emit(const struct jit *j)
             LLVMSetAlignment(LLVMBuildStore(j->code->b, end, ends), sizeof(uint32_t));
         }
         if (j->form->op != PT_OP_stackrestore)
-            jit_registers_write(j, &o[0], u, type,
-                                LLVMBuildIntCast2(j->code->b, value, wide, false, ""),
+            jit_registers_write(j, &o[0], u, LLVMBuildIntCast2(j->code->b, value, wide, false, ""),
                                 j->unit->width, false);
     }
     return true;

@@ -396,7 +396,7 @@ static void run_chunk(const struct jit *j, const struct atomic *a, unsigned copy
     }
     for (unsigned i = 0; i < a->n; i++)
         if (v.result[i])
-            jit_registers_write(j, a->d[i], copy, a->type,
+            jit_registers_write(j, a->d[i], copy,
                                 LLVMBuildLoad2(j->code->b, vector, v.result[i], ""), j->unit->width,
                                 false);
 }

@@ -225,6 +225,6 @@ bool jit_overlapping_loads_load(const struct jit *j, const struct jit_access *a,
     if (!x || !y)
         return false;
     LLVMValueRef v = from ? take_by_halves(j, x, y, from) : x;
-    jit_registers_write(j, &a->values[0], copy, a->type, v, j->unit->width, a->extends_sign);
+    jit_registers_write(j, &a->values[0], copy, v, j->unit->width, a->extends_sign);
     return true;
 }

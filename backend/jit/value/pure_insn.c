@@ -161,8 +161,7 @@ static bool pure_copy(const struct jit *j, const struct jit_operands *all, unsig
     if (!jit_evaluate_op(j, all, copy, lanes, &op))
         return false;
     for (unsigned i = 0; i < all->n_dests; i++)
-        jit_registers_write(j, all->dest[i].o, copy, all->dest[i].type, op.d[i], lanes,
-                            all->dest[i].extends_sign);
+        jit_registers_write(j, all->dest[i].o, copy, op.d[i], lanes, all->dest[i].extends_sign);
     jit_lane_offsets_note(j, copy);
     return true;
 }

@@ -237,9 +237,8 @@ static void write_vector(const struct jit *j, uint32_t reg, unsigned copy, LLVMV
 }
 
 void jit_registers_write(const struct jit *j, const struct pt_operand *o, unsigned copy,
-                         enum pt_type type, LLVMValueRef value, unsigned lanes, bool extends_sign)
+                         LLVMValueRef value, unsigned lanes, bool extends_sign)
 {
-    (void)type;
     if (o->kind != PT_OPND_REG)
         return;
     const struct jit_reg *r = &j->facts->regs[o->index];

@@ -22,10 +22,9 @@ LLVMValueRef jit_registers_read_place(const struct jit *j, const struct pt_opera
 LLVMValueRef jit_registers_fit(const struct jit *j, const struct pt_operand *o, unsigned copy);
 
 /* Writes a destination in the lanes of j->mask, keeping old values where they may be needed.
- * `value` has the PTX type, in `lanes` lanes (1: the same for all). `extends_sign`: in a wider
- * register. */
+ * `value` has `lanes` lanes (1: the same for all). `extends_sign`: in a wider register. */
 void jit_registers_write(const struct jit *j, const struct pt_operand *o, unsigned copy,
-                         enum pt_type type, LLVMValueRef value, unsigned lanes, bool extends_sign);
+                         LLVMValueRef value, unsigned lanes, bool extends_sign);
 
 /* A predicate register that the end of a block reads. */
 LLVMValueRef jit_registers_read_flow(const struct jit *j, const struct pt_operand *o,

@@ -154,9 +154,8 @@ bool jit_device_call_emit(const struct jit *j)
         call_chunk(j, &call, u, args, bytes);
         if (is_register) {
             LLVMTypeRef type = LLVMVectorType(jit_type(j, result->type, 1), j->unit->width);
-            jit_registers_write(j, result->o, u, result->type,
-                                LLVMBuildLoad2(j->code->b, type, call.result, ""), j->unit->width,
-                                false);
+            jit_registers_write(j, result->o, u, LLVMBuildLoad2(j->code->b, type, call.result, ""),
+                                j->unit->width, false);
         }
     }
     return true;

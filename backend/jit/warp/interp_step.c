@@ -136,7 +136,7 @@ static void get_one(struct step *s, const struct pt_operand *o, enum pt_type typ
     value = LLVMBuildTruncOrBitCast(j->code->b, value, LLVMIntTypeInContext(j->code->context, bits),
                                     "");
     value = LLVMBuildBitCast(j->code->b, value, jit_type(j, type, 1), "");
-    jit_registers_write(j, o, s->first, type, value, 1, false);
+    jit_registers_write(j, o, s->first, value, 1, false);
 }
 
 static void get_register(struct step *s, const struct pt_operand *o, enum pt_type type)
@@ -149,7 +149,7 @@ static void get_register(struct step *s, const struct pt_operand *o, enum pt_typ
     s->is_known &= shape == JIT_VECTOR;
     for (unsigned u = 0; u < jit_warp_chunks(s->j); u++) {
         LLVMValueRef value = type == PT_pred ? get_mask(s, u) : get_values(s, u, type);
-        jit_registers_write(s->j, o, s->first + u, type, value, s->j->unit->width, false);
+        jit_registers_write(s->j, o, s->first + u, value, s->j->unit->width, false);
     }
 }
 

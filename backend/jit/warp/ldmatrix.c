@@ -117,7 +117,7 @@ static void write_rows(const struct jit *j, const struct pt_operand *o, unsigned
     LLVMValueRef values[JIT_COPIES];
     register_of_rows(j, rows, values);
     for (unsigned u = 0; u < jit_warp_chunks(j); u++)
-        jit_registers_write(j, o, first + u, PT_b32, values[u], j->unit->width, false);
+        jit_registers_write(j, o, first + u, values[u], j->unit->width, false);
 }
 
 /* Lanes of the mask (NULL: all) that are among the first n. */

@@ -50,7 +50,7 @@ static void get(const struct jit *j, unsigned first, LLVMValueRef memory)
             LLVMTypeRef type = jit_type(j, PT_f32, j->unit->width);
             LLVMValueRef value = LLVMBuildLoad2(j->code->b, type, place(j, memory, i, u), "");
             LLVMSetAlignment(value, 4 * j->unit->width);
-            jit_registers_write(j, &o[i], first + u, PT_f32, value, j->unit->width, false);
+            jit_registers_write(j, &o[i], first + u, value, j->unit->width, false);
         }
 }
 

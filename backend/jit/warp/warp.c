@@ -54,10 +54,10 @@ static bool has_one_mask(const struct jit *j, unsigned first, unsigned k)
 }
 
 static void write_all(const struct jit *j, unsigned first, const struct pt_operand *d,
-                      enum pt_type type, LLVMValueRef value)
+                      LLVMValueRef value)
 {
     for (unsigned u = first; u < first + jit_warp_chunks(j); u++)
-        jit_registers_write(j, d, u, type, value, 1, false);
+        jit_registers_write(j, d, u, value, 1, false);
 }
 
 /* ---- shfl ------------------------------------------------------------------------------------ */
@@ -102,9 +102,9 @@ static void write_shuffled(const struct jit *j, const struct pt_operand *d,
                            const struct pt_operand *p, unsigned copy, LLVMValueRef value,
                            LLVMValueRef in_range)
 {
-    jit_registers_write(j, d, copy, PT_b32, value, j->unit->width, false);
+    jit_registers_write(j, d, copy, value, j->unit->width, false);
     if (p)
-        jit_registers_write(j, p, copy, PT_pred, in_range, j->unit->width, false);
+        jit_registers_write(j, p, copy, in_range, j->unit->width, false);
 }
 
 /* Distances that the text states: permutes. */
@@ -234,14 +234,13 @@ static bool vote(const struct jit *j, unsigned first)
     LLVMValueRef set = LLVMBuildAnd(j->code->b, jit_warp_bits(j, lanes), here, "");
     LLVMValueRef all = LLVMBuildICmp(j->code->b, LLVMIntEQ, set, here, "");
     if (pt_form_has(j->form, PT_M_ballot))
-        write_all(j, first, operand(j, 0), PT_b32, set);
+        write_all(j, first, operand(j, 0), set);
     else if (pt_form_has(j->form, PT_M_all))
-        write_all(j, first, operand(j, 0), PT_pred, all);
+        write_all(j, first, operand(j, 0), all);
     else if (pt_form_has(j->form, PT_M_any))
-        write_all(j, first, operand(j, 0), PT_pred, LLVMBuildNot(j->code->b, is_zero(j, set), ""));
+        write_all(j, first, operand(j, 0), LLVMBuildNot(j->code->b, is_zero(j, set), ""));
     else
-        write_all(j, first, operand(j, 0), PT_pred,
-                  LLVMBuildOr(j->code->b, all, is_zero(j, set), ""));
+        write_all(j, first, operand(j, 0), LLVMBuildOr(j->code->b, all, is_zero(j, set), ""));
     return true;
 }
 
@@ -285,7 +284,7 @@ static bool redux(const struct jit *j, unsigned first)
                                    jit_each(j, neutral(j->form, is_signed)), "");
     }
     LLVMValueRef all = jit_concat(j, a, jit_warp_chunks(j));
-    write_all(j, first, operand(j, 0), PT_b32,
+    write_all(j, first, operand(j, 0),
               jit_intrinsic(j, reduction(j->form, is_signed), LLVMTypeOf(all), &all, 1));
     return true;
 }
@@ -301,13 +300,13 @@ static bool elect(const struct jit *j, unsigned first)
                            LLVMConstNull(LLVMInt1TypeInContext(j->code->context))};
     LLVMValueRef leader =
         jit_intrinsic(j, "llvm.cttz", LLVMInt32TypeInContext(j->code->context), args, 2);
-    write_all(j, first, &j->unit->f->operands.v[d->index], PT_b32, leader);
+    write_all(j, first, &j->unit->f->operands.v[d->index], leader);
     for (unsigned u = 0; u < jit_warp_chunks(j); u++) {
         LLVMValueRef lane = LLVMConstAdd(jit_steps(j, LLVMInt32TypeInContext(j->code->context), 1),
                                          jit_each(j, u * j->unit->width));
         LLVMValueRef is_leader =
             LLVMBuildICmp(j->code->b, LLVMIntEQ, lane, jit_splat(j, leader), "");
-        jit_registers_write(j, p, first + u, PT_pred, is_leader, j->unit->width, false);
+        jit_registers_write(j, p, first + u, is_leader, j->unit->width, false);
     }
     return true;
 }
@@ -342,7 +341,7 @@ static bool match_any(const struct jit *j, unsigned first)
         }
     }
     for (unsigned u = 0; u < jit_warp_chunks(j); u++)
-        jit_registers_write(j, operand(j, 0), first + u, PT_u32, masks[u], j->unit->width, false);
+        jit_registers_write(j, operand(j, 0), first + u, masks[u], j->unit->width, false);
     return true;
 }
 
@@ -384,9 +383,9 @@ static bool match_all(const struct jit *j, unsigned first)
         equal[u] = LLVMBuildICmp(j->code->b, LLVMIntEQ, a[u], one, "");
     LLVMValueRef differ = LLVMBuildNot(j->code->b, jit_warp_bits(j, equal), "");
     LLVMValueRef all = is_zero(j, LLVMBuildAnd(j->code->b, differ, here, ""));
-    write_all(j, first, d, PT_u32, LLVMBuildSelect(j->code->b, all, here, jit_i32(j, 0), ""));
+    write_all(j, first, d, LLVMBuildSelect(j->code->b, all, here, jit_i32(j, 0), ""));
     if (p)
-        write_all(j, first, p, PT_pred, all);
+        write_all(j, first, p, all);
     return true;
 }
 
@@ -410,7 +409,7 @@ static bool one_warp(const struct jit *j, unsigned first)
     case PT_OP_match_all:
         return match_all(j, first);
     case PT_OP_activemask:
-        write_all(j, first, operand(j, 0), PT_b32, jit_warp_bits(j, j->mask + first));
+        write_all(j, first, operand(j, 0), jit_warp_bits(j, j->mask + first));
         return true;
     case PT_OP_bar_warp_sync:
         return has_one_mask(j, first, 0);
