@@ -17,6 +17,10 @@ enum pt_order {
     PT_ORDER_ACQ_REL,
     PT_ORDER_SEQ_CST
 };
+/* By strength, but acquire and release, of which neither has the other. */
+_Static_assert(PT_ORDER_RELEASE == PT_ORDER_ACQUIRE + 1 && PT_ORDER_ACQ_REL > PT_ORDER_RELEASE &&
+                   PT_ORDER_SEQ_CST > PT_ORDER_ACQ_REL,
+               "comparisons tell what an order does");
 
 /* X(modifier, order). What is not here says nothing of order: .mmio comes with .relaxed, cache
  * operators are hints. */

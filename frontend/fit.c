@@ -199,6 +199,7 @@ static bool sreg_fits(enum pt_sreg sreg, enum pt_type type, bool wider)
     unsigned have = pt_type_bits(pt_sreg_type(sreg)), want = pt_type_bits(type);
     if (have == want || (wider && have > want))
         return true;
+    _Static_assert(PT_SREG_tid_x == 1 && PT_SREG_nctaid_w == 16, "sreg.def: these 16 are first");
     if (want == 16)
         return sreg <= PT_SREG_nctaid_w;
     return sreg == PT_SREG_gridid && (want == 32 || want == 64);

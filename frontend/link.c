@@ -61,6 +61,8 @@ static int rank(const struct pt_symbol *s)
 {
     static const int ranks[] = {
         [PT_LINK_EXTERN] = 0, [PT_LINK_WEAK] = 1, [PT_LINK_COMMON] = 2, [PT_LINK_VISIBLE] = 3};
+    _Static_assert(sizeof ranks / sizeof *ranks == PT_LINK_COMMON + 1,
+                   "the last of enum pt_linkage");
     return ranks[s->linkage];
 }
 

@@ -502,10 +502,16 @@ static const char *const space_names[] = {
     [PT_SPACE_SHARED] = "shared",   [PT_SPACE_SHARED_CLUSTER] = "shared",
     [PT_SPACE_LOCAL] = "local",     [PT_SPACE_PARAM] = "param",
     [PT_SPACE_TEX] = "tex"};
+_Static_assert(sizeof space_names / sizeof *space_names == PT_SPACE_TEX + 1,
+               "the last of enum pt_space");
 
 static const char *linkage(uint8_t linkage)
 {
-    static const char *const names[] = {"", ".visible ", ".extern ", ".weak ", ".common "};
+    static const char *const names[] = {[PT_LINK_LOCAL] = "",
+                                        [PT_LINK_VISIBLE] = ".visible ",
+                                        [PT_LINK_EXTERN] = ".extern ",
+                                        [PT_LINK_WEAK] = ".weak ",
+                                        [PT_LINK_COMMON] = ".common "};
     return names[linkage];
 }
 

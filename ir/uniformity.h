@@ -32,6 +32,9 @@ enum pt_level {
     PT_LEVEL_CHUNK, /* the same in the lanes of a chunk */
     PT_LEVEL_LANE
 };
+_Static_assert(PT_LEVEL_CTA < PT_LEVEL_GROUP && PT_LEVEL_GROUP < PT_LEVEL_CHUNK &&
+                   PT_LEVEL_CHUNK < PT_LEVEL_LANE,
+               "the fewer threads agree, the higher");
 
 /* Blocks at whose start lanes stop as long as others of their group can go on elsewhere. */
 enum pt_stop {
@@ -41,6 +44,7 @@ enum pt_stop {
     PT_STOP_EACH, /* likewise, but part of them may stay */
     PT_STOP_ALL   /* all of the group that have not ended go on together */
 };
+_Static_assert(PT_STOP_SOME < PT_STOP_EACH && PT_STOP_EACH < PT_STOP_ALL, "the stricter, the higher");
 
 struct pt_uniformity_shape {
     uint32_t block[3];      /* threads of the CTA; block[0] == 0: not known */

@@ -169,6 +169,8 @@ ptera_result ptera_module_diagnostic(const ptera_module *module, unsigned index,
     static const ptera_severity severities[] = {[PT_SEV_NOTE] = PTERA_NOTE,
                                                 [PT_SEV_WARNING] = PTERA_WARNING,
                                                 [PT_SEV_ERROR] = PTERA_ERROR};
+    _Static_assert(sizeof severities / sizeof *severities == PT_SEV_ERROR + 1,
+                   "the last of enum pt_severity");
     ptera_diagnostic mine;
     if (!module || !diagnostic)
         return PTERA_ERROR_INVALID_ARGUMENT;

@@ -28,6 +28,14 @@ static const char *const kind_text[] = {
     [PT_FAULT_OUT_OF_MEMORY] = "out of memory",
     [PT_FAULT_HOST_FUNCTION] = "failure of a host function",
 };
+_Static_assert(sizeof kind_text / sizeof *kind_text == PT_FAULT_HOST_FUNCTION + 1,
+               "the last of enum pt_fault_kind");
+
+static const char *text_of(enum pt_fault_kind kind)
+{
+    bool is_known = kind > PT_FAULT_NONE && kind < sizeof kind_text / sizeof *kind_text;
+    return is_known ? kind_text[kind] : "failure";
+}
 
 /* The first to fail stops the launch and reports; others leave silently. Of those whom the time
  * limit cut short, one reports. */
@@ -154,6 +162,8 @@ static const char *const record_text[] = {
     [PT_MEM_HEAP] = "the device heap",
     [PT_MEM_HOST] = "registered host memory",
 };
+_Static_assert(sizeof record_text / sizeof *record_text == PT_MEM_HOST + 1,
+               "the last of enum pt_mem_kind");
 
 static void put_record(struct pt_words *w, uint64_t address)
 {
@@ -181,7 +191,7 @@ static void put_nearest(struct pt_words *w, const struct pt_cta *cta, uint64_t a
 static void put_head(struct pt_words *w, const struct pt_cta *cta, const struct pt_fault *fault)
 {
     const ptera_kernel *kernel = w->job->kernel;
-    pt_words_put(w, "%s", kind_text[fault->kind]);
+    pt_words_put(w, "%s", text_of(fault->kind));
     if (fault->has_address && fault->address != PT_ADDRESS_UNKNOWN)
         pt_words_put(w, " 0x%" PRIx64, fault->address);
     pt_words_put(w, " in kernel '%s' at ", kernel->module->ir.funcs.v[kernel->func].name);
@@ -379,6 +389,6 @@ void pt_report_failure(struct pt_job *job, enum pt_fault_kind kind, const char *
         return;
     struct pt_words w = {job, job->report, 0};
     const ptera_kernel *kernel = job->kernel;
-    pt_words_put(&w, "%s in kernel '%s' at %s: %s", kind_text[kind],
+    pt_words_put(&w, "%s in kernel '%s' at %s: %s", text_of(kind),
         kernel->module->ir.funcs.v[kernel->func].name, kernel->module->name, text);
 }

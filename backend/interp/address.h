@@ -23,6 +23,12 @@ enum pt_address {
     PT_ADDRESS_LOCAL64,    /* the thread's local window + register + imm */
     PT_ADDRESS_LOCAL32
 };
+/* Each space is a stretch, and the last two begin with what a variable's name alone gives. */
+_Static_assert(PT_ADDRESS_PARAM32 == PT_ADDRESS_PARAM + 2 &&
+                   PT_ADDRESS_SHARED_VAR == PT_ADDRESS_PARAM32 + 1 &&
+                   PT_ADDRESS_LOCAL_VAR == PT_ADDRESS_SHARED_VAR + 3 &&
+                   PT_ADDRESS_LOCAL32 == PT_ADDRESS_LOCAL_VAR + 2,
+               "comparisons tell the space");
 
 /* Bits of aux above the kind: 8 to 11 the log of the bytes, */
 enum { PT_ADDRESS_VECTOR = 0x4000 }; /* a vector's code, see above */

@@ -24,6 +24,8 @@ pt_handler pt_fence_handler(enum pt_order order)
         [PT_ORDER_ACQ_REL] = fence_acq_rel,
         [PT_ORDER_SEQ_CST] = fence_seq_cst,
     };
+    _Static_assert(PT_ORDER_PLAIN < PT_ORDER_RELAXED && PT_ORDER_RELAXED < PT_ORDER_ACQUIRE,
+                   "neither has a fence");
     return fences[order];
 }
 

@@ -119,6 +119,7 @@ PT_HANDLER(sreg_warp_pred)
 
 pt_handler pt_materialize_sreg(enum pt_sreg sreg, uint32_t bytes)
 {
+    _Static_assert(PT_SREG_tid_z == PT_SREG_tid_x + 2, "sreg.def");
     if (sreg >= PT_SREG_tid_x && sreg <= PT_SREG_tid_z)
         return bytes == 8 ? sreg_tid_64 : sreg_tid_32;
     switch (sreg) {

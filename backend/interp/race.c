@@ -473,6 +473,8 @@ PT_HANDLER(test_access)
 /* An mbarrier orders by its phases instead. */
 static bool is_mbarrier(const struct pt_form *form)
 {
+    _Static_assert(PT_OP_mbarrier_pending_count - PT_OP_mbarrier_init == 16,
+                   "the rows of mbarrier follow each other");
     return form->op >= PT_OP_mbarrier_init && form->op <= PT_OP_mbarrier_pending_count;
 }
 

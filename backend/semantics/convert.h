@@ -215,6 +215,7 @@ enum pt_convert_kind {
     PT_CONVERT_F32,
     PT_CONVERT_F64
 };
+_Static_assert(PT_CONVERT_U == 0 && PT_CONVERT_S == 1, "integers come first");
 
 struct pt_cvt {
     uint8_t from, to;           /* enum pt_convert_kind */

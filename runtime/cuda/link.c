@@ -115,6 +115,8 @@ static CUresult status_of(enum pt_image_status status)
                                        [PT_IMAGE_INVALID] = CUDA_ERROR_INVALID_IMAGE,
                                        [PT_IMAGE_NO_PTX] = CUDA_ERROR_NO_BINARY_FOR_GPU,
                                        [PT_IMAGE_NOT_SUPPORTED] = CUDA_ERROR_NOT_SUPPORTED};
+    _Static_assert(sizeof results / sizeof *results == PT_IMAGE_NOT_SUPPORTED + 1,
+                   "the last of enum pt_image_status");
     return results[status];
 }
 

@@ -425,6 +425,7 @@ bool jit_loops_is_loading(const struct jit_facts *a, uint32_t block)
 
 static bool is_of_grid(const struct jit_facts *a, const struct pt_operand *o, unsigned depth)
 {
+    _Static_assert(PT_SREG_nctaid_z == PT_SREG_nctaid_x + 2, "sreg.def");
     if (o->kind == PT_OPND_SREG)
         return o->index >= PT_SREG_nctaid_x && o->index <= PT_SREG_nctaid_z;
     uint32_t only = o->kind == PT_OPND_REG ? a->regs[o->index].only : UINT32_MAX;

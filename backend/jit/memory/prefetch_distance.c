@@ -58,6 +58,7 @@ static bool is_number(const struct jit *j, const struct pt_operand *o, uint64_t 
     }
     if (o->kind != PT_OPND_SREG)
         return jit_def_use_constant(j->facts, o, number);
+    _Static_assert(PT_SREG_ntid_z == PT_SREG_ntid_x + 2, "sreg.def");
     if (o->index < PT_SREG_ntid_x || o->index > PT_SREG_ntid_z ||
         !j->facts->uniformity->shape.block[0])
         return false;

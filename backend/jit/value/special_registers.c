@@ -92,6 +92,7 @@ static LLVMValueRef lane_mask(const struct jit *j, enum pt_sreg sreg, unsigned c
 
 static bool is_clock(enum pt_sreg sreg)
 {
+    _Static_assert(PT_SREG_globaltimer_hi == PT_SREG_clock + 3, "sreg.def");
     return (sreg >= PT_SREG_clock && sreg <= PT_SREG_globaltimer_hi) || sreg == PT_SREG_clock64 ||
            sreg == PT_SREG_globaltimer;
 }
