@@ -4,6 +4,7 @@
 #define PTERA_BACKEND_SREG_H
 
 #include "backend/exec.h"
+#include "ir/bits.h"
 
 static inline uint32_t pt_sreg_cluster_dim(const struct pt_launch *l, int k)
 {
@@ -71,7 +72,7 @@ static inline uint64_t pt_sreg_of_cta(const struct pt_cta *cta, enum pt_sreg sre
         return l->services->globaltimer() >> 32;
     case PT_SREG_total_smem_size:
         /* Without the system's part, in units of 128 bytes. */
-        return (l->shared_bytes - PT_SHARED_BASE + 127) & ~127u;
+        return (uint32_t)pt_round_up(l->shared_bytes - PT_SHARED_BASE, 128);
     case PT_SREG_dynamic_smem_size:
         return l->shared_dynamic;
     case PT_SREG_aggr_smem_size:

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "ir/bits.h"
 #include "ir/call_graph.h"
 #include "ir/cfg.h"
 #include "ir/escape.h"
@@ -523,7 +524,7 @@ static void make_room(struct inliner *in, struct body *callee, struct pt_operand
     struct pt_symbol *s = &in->m->symbols.v[copy_variable(in, callee, last)];
     s->size = size;
     s->is_unsized = 0;
-    callee->variadic = (size + 15) & ~UINT64_C(15);
+    callee->variadic = pt_round_up(size, 16);
 }
 
 static void expand(struct inliner *in, struct body *b, const struct call *call)
@@ -532,7 +533,7 @@ static void expand(struct inliner *in, struct body *b, const struct call *call)
     struct body callee = {.f = f, .caller = b, .func = call->callee, .depth = b->depth + 1};
     struct pt_place place = in->place;
     uint32_t line = in->line, loc = in->loc;
-    callee.frame = b->frame + ((b->f->local_size + 15u) & ~UINT64_C(15)) + b->variadic;
+    callee.frame = b->frame + pt_round_up(b->f->local_size, 16) + b->variadic;
     callee.end = add_label(in, 1);
     callee.reg = in->f->regs.n - 1;
     struct pt_reg *regs = pt_vec_extend(&in->m->arena, &in->f->regs, f->regs.n - 1);
@@ -778,7 +779,7 @@ static void finish(struct inliner *in)
     for (uint32_t i = first; i < m->symbols.n; i++) {
         uint64_t end = m->symbols.v[i].offset + m->symbols.v[i].size;
         if (end > f->local_size)
-            f->local_size = (uint32_t)((end + 15) & ~UINT64_C(15));
+            f->local_size = (uint32_t)pt_round_up(end, 16);
     }
     if (in->begin)
         f->operands.v[in->begin].imm = f->local_size;

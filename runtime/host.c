@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "ir/bits.h"
 #include "ir/device.h"
 #include "runtime/engine.h"
 #include "runtime/fpenv.h"
@@ -133,7 +134,7 @@ bool pt_host_link(struct pt_module *module, uint32_t func, const struct pt_host_
     for (uint32_t i = 0, at = 0; i < f->params.n; i++) {
         const struct pt_symbol *s = &module->symbols.v[f->params.v[i]];
         uint32_t align = s->align ? s->align : 1;
-        offsets[i] = at = (at + align - 1) & ~(align - 1);
+        offsets[i] = at = pt_round_up(at, align);
         at += (uint32_t)s->size;
     }
     uint32_t result = f->results.n ? (uint32_t)module->symbols.v[f->results.v[0]].size : 0;

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "ir/bits.h"
 #include "runtime/compile.h"
 #include "runtime/deadline.h"
 #include "runtime/engine.h"
@@ -154,7 +155,7 @@ static ptera_result set_local(struct pt_job *job)
     for (uint32_t i = 1; i < ir->symbols.n; i++)
         if (ir->symbols.v[i].space == PT_SPACE_LOCAL && ir->symbols.v[i].align > align)
             align = ir->symbols.v[i].align;
-    bytes = (bytes + align - 1) / align * align;
+    bytes = pt_round_up(bytes, align);
     if (bytes % 4096 == 0)
         bytes += align > 64 ? align : 64;
     job->launch.local_stride = bytes;

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "ir/bits.h"
 #include "runtime/fault.h"
 #include "runtime/mem.h"
 
@@ -208,7 +209,7 @@ static bool read_string(struct call *c, struct pt_text *to, uint64_t from, size_
 static uint64_t read_arg(struct call *c, unsigned bytes)
 {
     uint64_t value = 0;
-    c->args = (c->args + bytes - 1) & ~(uint64_t)(bytes - 1);
+    c->args = pt_round_up(c->args, bytes);
     size_t got = pt_fault_copy(&value, c->args, count_readable(c, c->args, bytes));
     if (got < bytes)
         bad_address(c, c->args + got);

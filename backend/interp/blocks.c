@@ -1,6 +1,7 @@
 /* Blocks of a decoded function: their numbers, and which of them follow an instruction. */
 #include "backend/interp/blocks.h"
 #include "backend/interp/decoder.h"
+#include "ir/bits.h"
 
 bool pt_blocks_is_sync(const struct pt_form *form)
 {
@@ -36,7 +37,7 @@ void pt_blocks_number(struct pt_decoder *d)
     }
     d->first_block[f->blocks.n] = n;
     d->body->n_blocks = n;
-    d->body->n_words = (n + 63) / 64;
+    d->body->n_words = pt_bit_words(n);
 }
 
 uint32_t pt_blocks_block(const struct pt_select *s, uint32_t ir_block)

@@ -5,6 +5,7 @@
 #include "backend/interp/frame.h"
 #include "backend/interp/frontier.h"
 #include "backend/interp/operands.h"
+#include "ir/bits.h"
 
 /* ---- ends ------------------------------------------------------------------------------------ */
 
@@ -146,7 +147,7 @@ static uint32_t variadic_bytes(const struct call_site *site, const struct pt_bod
 {
     uint32_t n = body->func->params.n;
     return n && n <= site->n_args && body->params[n - 1].is_variadic
-               ? (site->args[n - 1].bytes + 15) & ~15u
+               ? (uint32_t)pt_round_up(site->args[n - 1].bytes, 16)
                : 0;
 }
 
@@ -427,7 +428,7 @@ PT_HANDLER(stack_alloc)
         if (at > f->local_stride || size > f->local_stride - at)
             return pt_fail(c, f, PT_FAULT_STACK_OVERFLOW, 1u << lane, NULL);
         put_lane((char *)f + c->o[0], c->aux, lane, at);
-        f->top[lane] = (uint32_t)(at + size + 15) & ~15u;
+        f->top[lane] = (uint32_t)pt_round_up(at + size, 16);
     }
     return c + 1;
 }

@@ -324,11 +324,11 @@ void pt_decode_func(struct pt_interp_program *p, uint32_t index, struct pt_arena
     struct pt_body *body = d.body = pt_arena_alloc(&p->arena, sizeof *body);
     body->func = d.f;
     body->index = index;
-    body->local_bytes = (d.f->local_size + 15) & ~15u;
+    body->local_bytes = (uint32_t)pt_round_up(d.f->local_size, 16);
     body->spans = pt_arena_alloc(&p->arena, d.f->insns.n * sizeof *body->spans);
     d.buckets = pt_arena_alloc(scratch, PT_CONSTANT_BUCKETS * sizeof *d.buckets);
     pt_blocks_number(&d);
-    d.frame_bytes = (sizeof(struct pt_frame) + 63) & ~63u;
+    d.frame_bytes = (uint32_t)pt_round_up(sizeof(struct pt_frame), 64);
     find_in_flight(&d);
     pt_slots_assign(&d);
     body->params = formals(&d, d.f->params.v, d.f->is_entry ? 0 : d.f->params.n);
@@ -336,7 +336,7 @@ void pt_decode_func(struct pt_interp_program *p, uint32_t index, struct pt_arena
     decode_blocks(&d);
     body->wait_offset = pt_slots_take(&d, body->n_blocks * 4);
     body->set_offset = pt_slots_take(&d, body->n_words * 24);
-    body->frame_bytes = (d.frame_bytes + 63) & ~63u;
+    body->frame_bytes = (uint32_t)pt_round_up(d.frame_bytes, 64);
     body->budget = PT_CODES_UNTIL_POLL / (body->codes.n + 1) + 1;
     p->bodies[index] = body;
 }

@@ -1,6 +1,7 @@
 /* Activations: the frame of the kernel, and of each function that it has called. */
 #include "backend/interp/frame.h"
 #include "backend/interp/observe.h"
+#include "ir/bits.h"
 
 static void fill_constants(struct pt_frame *f)
 {
@@ -100,7 +101,7 @@ void pt_frame_prepare(const struct pt_launch *launch, struct pt_warp *warp)
     s->program = p;
     s->observers = p->observers;
     s->is_serial = p->base.tests & PT_TEST_ORDER;
-    s->entry = (struct pt_frame *)((char *)s + ((sizeof *s + 63) & ~(size_t)63));
+    s->entry = (struct pt_frame *)((char *)s + pt_round_up(sizeof *s, 64));
     s->callees = (uint8_t *)s->entry + p->entry_bytes;
     struct pt_frame *f = s->entry;
     memset(f, 0, sizeof *f);

@@ -48,7 +48,7 @@ static uint32_t callee_of(struct reach *r, const struct pt_func *f, const struct
 
 static uint64_t own_local(const struct reach *r, uint32_t func)
 {
-    return (r->m->funcs.v[func].local_size + 15) & ~15u;
+    return (uint32_t)pt_round_up(r->m->funcs.v[func].local_size, 16);
 }
 
 static void add_call(struct reach *r, uint32_t func, uint32_t callee)
@@ -119,7 +119,7 @@ static void size_state(struct reach *r, uint32_t kernel)
         uint64_t chains = (uint64_t)(r->depth[kernel] - 1) * PT_WARP_SIZE;
         p->n_callees = (uint32_t)(r->is_bounded && chains < room ? chains : room);
     }
-    size_t state = (sizeof(struct pt_state) + 63) & ~(size_t)63;
+    size_t state = pt_round_up(sizeof(struct pt_state), 64);
     p->base.warp_bytes = 64 + state + p->entry_bytes + (size_t)p->n_callees * p->callee_bytes;
     uint64_t local = r->local[kernel];
     p->base.local_bytes = !r->is_bounded || p->is_unbounded ? 0 : local ? local : 16;

@@ -16,6 +16,7 @@
 #include "backend/interp/mbarrier.h"
 #include "backend/observer.h"
 #include "backend/order.h"
+#include "ir/bits.h"
 
 enum { KEYS = 512, LINES = 4096, LINE_SHIFT = 7, NO_NODE = UINT32_MAX, FIRST_SWEEP = 64 };
 
@@ -413,7 +414,7 @@ static bool watch_side(const struct pt_async_op *op, uint32_t use)
         return true;
     uint32_t n_warps = f->cta->launch->n_warps * f->cta->launch->cluster[0] *
                        f->cta->launch->cluster[1] * f->cta->launch->cluster[2];
-    size_t known = (n_warps * sizeof(uint32_t) + 7) & ~(size_t)7;
+    size_t known = pt_round_up(n_warps * sizeof(uint32_t), 8);
     size_t bytes = sizeof(struct pt_watch) + known + side.n * sizeof(struct extent);
     struct pt_watch *w = make_room(f) ? resize(f, NULL, bytes) : NULL;
     if (!w)

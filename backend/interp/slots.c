@@ -15,7 +15,7 @@
 uint32_t pt_slots_take(struct pt_decoder *d, uint32_t bytes)
 {
     uint32_t offset = d->frame_bytes;
-    d->frame_bytes += (bytes + 63) & ~63u;
+    d->frame_bytes += (uint32_t)pt_round_up(bytes, 64);
     return offset;
 }
 

@@ -13,6 +13,7 @@
 #define PTERA_BACKEND_INTERP_STATE_H
 
 #include "backend/interp/interp.h"
+#include "ir/bits.h"
 
 enum {
     PT_CODES_UNTIL_POLL =
@@ -125,7 +126,7 @@ struct pt_state {
 /* A warp's state begins at the first 64-byte boundary of warp->state. */
 static inline struct pt_state *pt_state_of(const struct pt_warp *warp)
 {
-    return (struct pt_state *)(((uintptr_t)warp->state + 63) & ~(uintptr_t)63);
+    return (struct pt_state *)pt_round_up((uintptr_t)warp->state, 64);
 }
 
 /* Leaves the inner loop and the warp. */

@@ -1,6 +1,7 @@
 /* Limits of a context, with the values, steps and bounds that an H100 has (driver 580). */
 #include "runtime/cuda/limit.h"
 
+#include "ir/bits.h"
 #include "runtime/cuda/context_list.h"
 #include "runtime/cuda/current.h"
 #include "runtime/cuda/device.h"
@@ -31,11 +32,6 @@ enum {
 static const size_t fifo_most = (size_t)2 << 30, heap_most = ((size_t)16 << 30) - HEAP_STEP;
 
 /* ---- values ---------------------------------------------------------------------------------- */
-
-static size_t round_up(size_t value, size_t step)
-{
-    return (value + step - 1) / step * step;
-}
 
 static size_t between(size_t least, size_t value, size_t most)
 {
@@ -80,7 +76,7 @@ static CUresult set_stack(CUcontext ctx, size_t *value)
 {
     if (*value > STACK_MOST)
         return CUDA_ERROR_INVALID_VALUE;
-    *value = round_up(*value, STACK_STEP);
+    *value = pt_round_up(*value, STACK_STEP);
     ctx->engine->stack_bytes = *value > STACK_ROOM ? *value : STACK_ROOM;
     return CUDA_SUCCESS;
 }
@@ -89,7 +85,7 @@ static CUresult set_heap(CUcontext ctx, size_t *value)
 {
     if (ctx->engine->heap.base) /* a kernel has used it */
         return CUDA_ERROR_INVALID_VALUE;
-    *value = round_up(between(HEAP_LEAST, *value, heap_most), HEAP_STEP);
+    *value = pt_round_up(between(HEAP_LEAST, *value, heap_most), HEAP_STEP);
     ctx->engine->heap.limit = *value;
     return CUDA_SUCCESS;
 }
@@ -114,7 +110,7 @@ static CUresult apply(CUcontext ctx, CUlimit limit, size_t *value)
     case CU_LIMIT_MALLOC_HEAP_SIZE:
         return set_heap(ctx, value);
     case CU_LIMIT_PRINTF_FIFO_SIZE:
-        *value = round_up(between(FIFO_LEAST, *value, fifo_most), FIFO_STEP);
+        *value = pt_round_up(between(FIFO_LEAST, *value, fifo_most), FIFO_STEP);
         return CUDA_SUCCESS;
     case CU_LIMIT_DEV_RUNTIME_PENDING_LAUNCH_COUNT:
         *value = between(LAUNCHES_LEAST, *value, LAUNCHES_MOST);
@@ -124,7 +120,7 @@ static CUresult apply(CUcontext ctx, CUlimit limit, size_t *value)
     case CU_LIMIT_PERSISTING_L2_CACHE_SIZE:
         if (*value > persisting_most(ctx))
             return CUDA_ERROR_INVALID_VALUE;
-        *value = round_up(*value, persisting_step(ctx));
+        *value = pt_round_up(*value, persisting_step(ctx));
         return CUDA_SUCCESS;
     default: /* what kernels may have is the device's */
         return CUDA_ERROR_NOT_PERMITTED;

@@ -1,4 +1,5 @@
 /* Whole kernels: what they have, their functions, their first and last lines. */
+#include "ir/bits.h"
 #include "tools/fuzz/build.h"
 
 #include <stdlib.h>
@@ -252,7 +253,7 @@ static void save_all(struct gen *g, const struct variable *v, unsigned n)
                  "%smul.wide.u32 %%x0, %%gid, %u;\nadd.s64 %%x0, %%x0, %%out;\nst.global.%s "
                  "[%%x0+%zu], %s;",
                  bits, bytes[v[i].class], types[v[i].class], at, is_predicate ? "%t0" : v[i].name);
-        at += ((size_t)g->threads * bytes[v[i].class] + 7) & ~(size_t)7;
+        at += pt_round_up((size_t)g->threads * bytes[v[i].class], 8);
     }
     gen_line(
         g,

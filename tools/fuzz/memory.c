@@ -1,5 +1,6 @@
 /* Statements that touch memory: a thread's own elements of `out`, the read-only table, local
  * arrays, sums. */
+#include "ir/bits.h"
 #include "tools/fuzz/build.h"
 
 #include <string.h>
@@ -64,7 +65,7 @@ void gen_lay_out(struct gen *g)
         a->record = 1;
         draw_rounds(g, a, i == 0);
         a->offset = at;
-        at += ((size_t)elements_of(g, a) * a->bytes + 15) & ~(size_t)15;
+        at += pt_round_up((size_t)elements_of(g, a) * a->bytes, 16);
     }
     g->k->out_bytes = at; /* the registers at the kernel's end follow */
 }

@@ -24,7 +24,7 @@ struct uses {
 static bool is_free(const struct uses *u, uint32_t reg)
 {
     const struct pt_block *from = &u->a->unit->f->blocks.v[u->from];
-    size_t words = (u->a->unit->f->regs.n + 63) / 64;
+    size_t words = pt_bit_words(u->a->unit->f->regs.n);
     if (u->a->unit->f->regs.v[reg].n_defs > 1)
         return false;
     for (uint32_t e = 0; e < from->n_succ; e++)
@@ -59,7 +59,7 @@ static bool is_pure(const struct jit_facts *a, const struct pt_insn *insn)
 static struct jit_order find_order(const struct jit_facts *a, uint32_t from, bool divides,
                                    const uint32_t *insns, uint32_t n)
 {
-    size_t words = (a->unit->f->regs.n + 63) / 64;
+    size_t words = pt_bit_words(a->unit->f->regs.n);
     struct jit_order o = {.insns = pt_arena_alloc(a->unit->arena, n * sizeof(uint32_t))};
     struct uses u = {.a = a, .from = from};
     u.read = pt_arena_alloc(a->unit->arena, words * sizeof(uint64_t));

@@ -60,7 +60,7 @@ static bool conflicts(const struct jit_facts *a, struct footprint *of, const str
 
 static struct footprint nothing(const struct jit_facts *a)
 {
-    size_t bytes = (a->unit->f->regs.n + 63) / 64 * sizeof(uint64_t);
+    size_t bytes = pt_bit_words(a->unit->f->regs.n) * sizeof(uint64_t);
     return (struct footprint){pt_arena_alloc(a->unit->arena, bytes),
                               pt_arena_alloc(a->unit->arena, bytes), false, false};
 }

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "backend/jit/jit.h"
+#include "ir/bits.h"
 
 /* `param`: as the callee declares it. */
 static bool describe_pass(const struct jit_facts *a, const struct pt_operand *o, uint32_t param,
@@ -26,7 +27,7 @@ static bool describe_pass(const struct jit_facts *a, const struct pt_operand *o,
     } else {
         return false;
     }
-    *at = (*at + align - 1) & ~(align - 1);
+    *at = pt_round_up(*at, align);
     pass->at = *at;
     *at += pass->bytes;
     return *at <= PT_DEVICE_BYTES;

@@ -10,6 +10,7 @@
 #include "backend/jit/bitset.h"
 #include "backend/jit/jit.h"
 #include "backend/jit/tune.h"
+#include "ir/bits.h"
 
 static bool touches_global(const struct pt_form *form)
 {
@@ -72,7 +73,7 @@ void jit_cta_interleave_plan_find(struct jit_facts *a, struct jit_plan *plan)
     t->state = jit_scratch_layout_take(a, plan->n_groups * (uint32_t)sizeof(uint32_t));
     t->next = jit_scratch_layout_take(a, 16);
     t->live =
-        a->live_in + a->unit->f->loops.v[t->loop].header * (size_t)((a->unit->f->regs.n + 63) / 64);
+        a->live_in + a->unit->f->loops.v[t->loop].header * (size_t)pt_bit_words(a->unit->f->regs.n);
 }
 
 void jit_cta_interleave_plan_place_kept(struct jit_facts *a, struct jit_plan *plan)

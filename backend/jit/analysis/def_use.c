@@ -127,7 +127,7 @@ uint32_t jit_def_use_block(const struct jit_facts *a, uint32_t insn)
 
 bool jit_def_use_is_live_into(const struct jit_facts *a, uint32_t block, uint32_t reg)
 {
-    return jit_set_has(a->live_in + (size_t)block * ((a->unit->f->regs.n + 63) / 64), reg);
+    return jit_set_has(a->live_in + (size_t)block * pt_bit_words(a->unit->f->regs.n), reg);
 }
 
 /* The register may be needed behind an instruction of the block. */
@@ -331,7 +331,7 @@ static uint32_t outermost_header(const struct jit_facts *a, uint32_t block)
 bool jit_def_use_has_old(const struct jit_facts *a, uint32_t block, uint32_t reg)
 {
     uint32_t header = outermost_header(a, block);
-    size_t words = (a->unit->f->regs.n + 63) / 64;
+    size_t words = pt_bit_words(a->unit->f->regs.n);
     return a->unit->f->regs.v[reg].n_defs > 1 ||
            (header != UINT32_MAX && a->live_in[header * words + reg / 64] >> (reg & 63) & 1);
 }
@@ -344,7 +344,7 @@ bool jit_def_use_keeps_old(const struct jit_facts *a, const struct pt_insn *insn
     if (a->unit->f->regs.v[reg].n_defs <= 1 && !a->unit->f->blocks.v[block].loop)
         return false;
     const uint64_t *waits = jit_def_use_waits(a, block);
-    size_t words = (a->unit->f->regs.n + 63) / 64;
+    size_t words = pt_bit_words(a->unit->f->regs.n);
     for (uint32_t w = 0; w < a->uniformity->words; w++)
         for (uint64_t bits = waits[w]; bits; bits &= bits - 1) {
             size_t x = w * 64 + (uint32_t)__builtin_ctzll(bits);

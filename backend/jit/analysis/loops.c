@@ -264,7 +264,7 @@ static bool find_counter(struct eval *e, uint32_t block, struct jit_reroll *r)
  * is read nowhere else. */
 static bool comes_before(const struct jit_facts *a, uint32_t first, const uint64_t *written)
 {
-    size_t words = (a->unit->f->regs.n + 63) / 64;
+    size_t words = pt_bit_words(a->unit->f->regs.n);
     uint64_t *defs = pt_arena_alloc(a->unit->arena, words * sizeof *defs);
     struct regs r = {.defs = defs, .avoid = written};
     see_block(a, first + 1, &r);
@@ -323,7 +323,7 @@ static bool leads_on(const struct jit_facts *a, uint32_t block)
 
 bool jit_loops_find_reroll(const struct jit_facts *a, uint32_t first, struct jit_reroll *r)
 {
-    size_t n = a->unit->f->regs.n, words = (n + 63) / 64;
+    size_t n = a->unit->f->regs.n, words = pt_bit_words(n);
     struct eval e = {.a = a, .n = 1};
     e.nodes = pt_arena_alloc(a->unit->arena, JIT_UNROLLED_NODES * sizeof *e.nodes);
     e.value = pt_arena_alloc(a->unit->arena, n * sizeof *e.value);
@@ -395,7 +395,7 @@ static void spread(const struct jit_facts *a, const struct pt_block *b, uint64_t
 static bool is_chained(const struct jit_facts *a, uint32_t block)
 {
     const struct pt_block *b = &a->unit->f->blocks.v[block];
-    size_t words = (a->unit->f->regs.n + 63) / 64;
+    size_t words = pt_bit_words(a->unit->f->regs.n);
     uint64_t *set = pt_arena_alloc(a->unit->arena, words * sizeof *set);
     spread(a, b, set, true);
     for (size_t w = 0; w < words; w++)

@@ -15,6 +15,7 @@
 #include "backend/jit/bitset.h"
 #include "backend/jit/jit.h"
 #include "backend/jit/object/frontier.h"
+#include "ir/bits.h"
 
 /* ---- what is native -------------------------------------------------------------------------- */
 
@@ -198,14 +199,14 @@ static void place_crossing(struct jit_facts *a, const struct jit_plan *plan, uin
     r->is_in_frame = jit_scratch_layout_frame_slot(a, index, &r->scratch);
     if (r->is_in_frame)
         return;
-    a->scratch_bytes = (a->scratch_bytes + 63) & ~63u;
+    a->scratch_bytes = (uint32_t)pt_round_up(a->scratch_bytes, 64);
     r->scratch = a->scratch_bytes;
     a->scratch_bytes += r->scratch_bytes * plan->n_groups;
 }
 
 static void find_crossing(struct jit_facts *a, const struct jit_plan *plan)
 {
-    size_t words = (a->unit->f->regs.n + 63) / 64;
+    size_t words = pt_bit_words(a->unit->f->regs.n);
     for (uint32_t i = 1; i < a->unit->f->regs.n; i++)
         for (uint32_t r = 0; r < plan->n_regions; r++) {
             const uint64_t *in = a->live_in + plan->regions[r].entry * words;

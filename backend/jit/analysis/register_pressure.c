@@ -70,8 +70,8 @@ static uint32_t find_reader(const struct jit_facts *a, const struct pt_block *b,
 static uint64_t *find_operands(const struct jit_facts *a)
 {
     const struct pt_func *f = a->unit->f;
-    uint64_t *operands = pt_arena_alloc(a->unit->arena, (f->regs.n + 63) / 64 * sizeof *operands);
-    uint64_t *taken = pt_arena_alloc(a->unit->arena, (f->insns.n + 63) / 64 * sizeof *taken);
+    uint64_t *operands = pt_arena_alloc(a->unit->arena, pt_bit_words(f->regs.n) * sizeof *operands);
+    uint64_t *taken = pt_arena_alloc(a->unit->arena, pt_bit_words(f->insns.n) * sizeof *taken);
     struct reads r = {.n = pt_arena_alloc(a->unit->arena, f->regs.n * sizeof *r.n)};
     for (uint32_t i = 0; i < f->insns.n; i++)
         pt_insn_regs(a->unit->m, f, &f->insns.v[i], count_read, &r);
@@ -133,7 +133,7 @@ static void only_uses(void *ud, uint32_t reg, bool is_def)
 uint32_t jit_register_pressure_find(const struct jit_facts *a, bool loads_operands)
 {
     const struct pt_func *f = a->unit->f;
-    size_t words = (f->regs.n + 63) / 64;
+    size_t words = pt_bit_words(f->regs.n);
     struct pressure p = {.a = a, .operands = loads_operands ? find_operands(a) : NULL};
     p.live = pt_arena_alloc(a->unit->arena, words * sizeof *p.live);
     for (uint32_t b = 0; b < f->blocks.n; b++) {

@@ -35,12 +35,12 @@ uint32_t jit_scratch_layout_crossing_bytes(const struct jit_facts *a, uint32_t i
     uint32_t bytes = one * (r->is_per_copy || r->may_wrap ? a->copies : 1);
     if (r->may_wrap) /* whether the affine form holds */
         bytes += 4 * a->copies;
-    return (bytes + 3) & ~3u;
+    return (uint32_t)pt_round_up(bytes, 4);
 }
 
 uint32_t jit_scratch_layout_take(struct jit_facts *a, uint32_t bytes)
 {
-    uint32_t at = (a->scratch_bytes + 63) & ~63u;
+    uint32_t at = (uint32_t)pt_round_up(a->scratch_bytes, 64);
     a->scratch_bytes = at + bytes;
     return at;
 }

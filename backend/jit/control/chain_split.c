@@ -258,7 +258,8 @@ static void count(void *ud, uint32_t reg, bool is_def)
 static uint32_t find_pressure(struct block *b, const struct part *part, uint32_t copies)
 {
     struct pressure p = {.b = b, .copies = copies};
-    p.live = pt_arena_alloc(b->j->unit->arena, (b->j->unit->f->regs.n + 63) / 64 * sizeof *p.live);
+    p.live =
+        pt_arena_alloc(b->j->unit->arena, pt_bit_words(b->j->unit->f->regs.n) * sizeof *p.live);
     find_last_reads(b, part);
     for (uint32_t i = 0; i < b->n; i++) {
         if (!runs(b, part, i))
@@ -283,7 +284,7 @@ static struct part find_part(struct block *b, uint32_t from, uint32_t most, uint
 
 static bool find_block(const struct jit *j, const uint32_t *insns, uint32_t n, struct block *b)
 {
-    size_t words = (j->unit->f->regs.n + 63) / 64;
+    size_t words = pt_bit_words(j->unit->f->regs.n);
     *b = (struct block){.j = j, .insns = insns, .n = n, .ok = true};
     if (n > JIT_CHAIN_SPLIT_INSNS)
         return false;

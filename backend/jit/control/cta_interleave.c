@@ -17,6 +17,7 @@
 #include "backend/jit/control/wait_masks.h"
 #include "backend/jit/jit.h"
 #include "backend/jit/llvm/build.h"
+#include "ir/bits.h"
 
 enum { THROUGH, WAITS }; /* of a group: it has left the region, or waits in the loop */
 
@@ -70,7 +71,8 @@ static void keep_registers(struct jit_gen *g, bool loads)
 static bool remat_all(struct jit_gen *g)
 {
     const struct jit *j = g->j;
-    uint64_t *done = pt_arena_alloc(j->unit->arena, (j->unit->f->regs.n + 63) / 64 * sizeof *done);
+    uint64_t *done =
+        pt_arena_alloc(j->unit->arena, pt_bit_words(j->unit->f->regs.n) * sizeof *done);
     for (uint32_t i = 1; i < j->unit->f->regs.n; i++)
         if (jit_set_has(g->plan->interleave.live, i) && j->facts->regs[i].is_remat &&
             !jit_remat_compute(j, i, done))

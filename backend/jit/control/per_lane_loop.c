@@ -234,8 +234,8 @@ static void enter(struct serial *s)
     s->outer = j->facts->regs;
     s->inner = pt_arena_alloc(j->unit->arena, n * sizeof *s->inner);
     s->passed = pt_arena_alloc(j->unit->arena, n * sizeof *s->passed);
-    s->seen = pt_arena_alloc(j->unit->arena, (n + 63) / 64 * sizeof *s->seen);
-    s->written = pt_arena_alloc(j->unit->arena, (n + 63) / 64 * sizeof *s->written);
+    s->seen = pt_arena_alloc(j->unit->arena, pt_bit_words(n) * sizeof *s->seen);
+    s->written = pt_arena_alloc(j->unit->arena, pt_bit_words(n) * sizeof *s->written);
     memcpy(s->inner, s->outer, n * sizeof *s->inner);
     for (uint32_t i = first; i <= last; i++)
         pt_insn_regs(j->unit->m, j->unit->f, &j->unit->f->insns.v[i], jit_def_use_note_write,
@@ -544,7 +544,7 @@ static bool run_copies(struct serial *s)
     const struct jit *j = s->j;
     enter(s);
     uint64_t *trusted =
-        pt_arena_alloc(j->unit->arena, (j->unit->f->insns.n + 63) / 64 * sizeof *trusted);
+        pt_arena_alloc(j->unit->arena, pt_bit_words(j->unit->f->insns.n) * sizeof *trusted);
     LLVMValueRef test = test_bases(s, trusted);
     /* what lanes run is that of groups of one chunk each: those that fail are named by it */
     s->group = LLVMBuildMul(j->code->b, j->group, jit_i32(j, j->facts->copies), "");

@@ -312,7 +312,7 @@ static void generate_latch(struct jit_gen *g, uint32_t l)
 static uint64_t *find_written(const struct jit_gen *g)
 {
     const struct jit *j = g->j;
-    uint64_t *set = pt_arena_alloc(j->unit->arena, (j->unit->f->regs.n + 63) / 64 * sizeof *set);
+    uint64_t *set = pt_arena_alloc(j->unit->arena, pt_bit_words(j->unit->f->regs.n) * sizeof *set);
     for (uint32_t i = 0; i < g->r->n_blocks; i++) {
         const struct pt_block *b = &j->unit->f->blocks.v[g->r->blocks[i]];
         for (uint32_t k = b->first; k < b->first + b->count; k++)

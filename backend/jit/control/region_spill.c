@@ -11,6 +11,7 @@
 #include "backend/jit/control/remat.h"
 #include "backend/jit/jit.h"
 #include "backend/jit/llvm/build.h"
+#include "ir/bits.h"
 
 /* ---- registers ------------------------------------------------------------------------------- */
 
@@ -115,7 +116,7 @@ void jit_region_spill_store(const struct jit *j, const struct jit_reg *r, unsign
 
 static const uint64_t *live_into(const struct jit *j, uint32_t block)
 {
-    return j->facts->live_in + block * (size_t)((j->unit->f->regs.n + 63) / 64);
+    return j->facts->live_in + block * (size_t)pt_bit_words(j->unit->f->regs.n);
 }
 
 /* Zeros where a lane's old value could be asked for though nothing wrote it yet. */
@@ -144,7 +145,8 @@ bool jit_region_spill_load_registers(struct jit_gen *g)
 {
     const struct jit *j = g->j;
     const uint64_t *in = live_into(j, g->r->entry);
-    uint64_t *done = pt_arena_alloc(j->unit->arena, (j->unit->f->regs.n + 63) / 64 * sizeof *done);
+    uint64_t *done =
+        pt_arena_alloc(j->unit->arena, pt_bit_words(j->unit->f->regs.n) * sizeof *done);
     clear_reg(j, &j->facts->regs[j->unit->f->regs.n]);
     for (uint32_t i = 1; i < j->unit->f->regs.n; i++) {
         struct jit_reg *r = &j->facts->regs[i];

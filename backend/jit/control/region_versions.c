@@ -48,7 +48,7 @@ static bool find_chain(const struct jit_gen *g, uint32_t reg, uint32_t at, struc
 {
     const struct jit *j = g->j;
     *c = (struct chain){.g = g};
-    c->needs = pt_arena_alloc(j->unit->arena, (j->unit->f->regs.n + 63) / 64 * sizeof *c->needs);
+    c->needs = pt_arena_alloc(j->unit->arena, pt_bit_words(j->unit->f->regs.n) * sizeof *c->needs);
     jit_set_add(c->needs, reg);
     *n = 0;
     for (uint32_t i = at; i-- > j->unit->f->blocks.v[g->r->entry].first && !c->fails;) {
@@ -158,7 +158,8 @@ bool jit_region_versions_find(const struct jit_gen *g, struct jit_versions *v)
 LLVMValueRef jit_region_versions_value(struct jit_gen *g, const struct jit_versions *v)
 {
     const struct jit *j = g->j;
-    uint64_t *done = pt_arena_alloc(j->unit->arena, (j->unit->f->regs.n + 63) / 64 * sizeof *done);
+    uint64_t *done =
+        pt_arena_alloc(j->unit->arena, pt_bit_words(j->unit->f->regs.n) * sizeof *done);
     for (uint32_t reg = 1; reg < j->unit->f->regs.n; reg++) {
         const struct jit_reg *r = &j->facts->regs[reg];
         if (r->is_cta_uniform)

@@ -353,8 +353,8 @@ LLVMValueRef jit_access_path_test_all(const struct jit *j, const struct jit_orde
     LLVMValueRef all = NULL;
     struct jit at = *j;
     uint64_t *written =
-        pt_arena_alloc(j->unit->arena, (j->unit->f->regs.n + 63) / 64 * sizeof *written);
-    *trusted = pt_arena_alloc(j->unit->arena, (j->unit->f->insns.n + 63) / 64 * sizeof **trusted);
+        pt_arena_alloc(j->unit->arena, pt_bit_words(j->unit->f->regs.n) * sizeof *written);
+    *trusted = pt_arena_alloc(j->unit->arena, pt_bit_words(j->unit->f->insns.n) * sizeof **trusted);
     at.trusted = *trusted;
     for (uint32_t i = o->n_early; i < o->n; i++) {
         LLVMValueRef test = NULL;

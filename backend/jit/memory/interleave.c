@@ -107,7 +107,7 @@ static bool sort(const struct jit *j, struct group *g)
 /* The accesses that can be interleaved with the first of the instructions. */
 static bool gather(const struct jit *j, const uint32_t *insns, uint32_t n, struct group *g)
 {
-    size_t bytes = (j->unit->f->regs.n + 63) / 64 * sizeof(uint64_t);
+    size_t bytes = pt_bit_words(j->unit->f->regs.n) * sizeof(uint64_t);
     struct jit_access a;
     memset(g, 0, sizeof *g);
     g->wanted = elements_of_lane(j, insns[0], &g->first);

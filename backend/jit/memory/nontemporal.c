@@ -16,6 +16,7 @@
 #include "backend/jit/memory/access.h"
 #include "backend/jit/tune.h"
 #include "backend/jit/value/visit.h"
+#include "ir/bits.h"
 
 /* Nobody can tell in which order the kernel's stores take place while it runs. */
 static bool has_no_order(const struct jit *j)
@@ -28,7 +29,7 @@ static bool has_no_order(const struct jit *j)
 static uint64_t *find_loaded(const struct jit *j)
 {
     uint64_t *loaded =
-        pt_arena_alloc(j->unit->arena, (j->unit->f->regs.n + 63) / 64 * sizeof *loaded);
+        pt_arena_alloc(j->unit->arena, pt_bit_words(j->unit->f->regs.n) * sizeof *loaded);
     for (uint32_t i = 0; i < j->unit->f->insns.n; i++) {
         const struct pt_insn *insn = &j->unit->f->insns.v[i];
         bool loads = pt_insn_form(j->unit->m, insn)->effects & PT_FX_READ;
@@ -79,7 +80,7 @@ uint64_t *jit_nontemporal_find(const struct jit *j)
 {
     uint32_t all = 0;
     uint64_t *streaming =
-        pt_arena_alloc(j->unit->arena, (j->unit->f->insns.n + 63) / 64 * sizeof *streaming);
+        pt_arena_alloc(j->unit->arena, pt_bit_words(j->unit->f->insns.n) * sizeof *streaming);
     if (!has_no_order(j))
         return streaming;
     const uint64_t *loaded = find_loaded(j);

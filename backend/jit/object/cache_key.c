@@ -19,8 +19,8 @@ static void add_notes(struct build *b, const uint8_t *p, size_t n)
 {
     while (n >= sizeof(ElfW(Nhdr))) {
         const ElfW(Nhdr) *note = (const void *)p;
-        size_t name = (note->n_namesz + 3u) & ~3u,
-               all = sizeof *note + name + ((note->n_descsz + 3u) & ~3u);
+        size_t name = pt_round_up(note->n_namesz, 4),
+               all = sizeof *note + name + pt_round_up(note->n_descsz, 4);
         if (all > n)
             return;
         if (note->n_type == NT_GNU_BUILD_ID && note->n_namesz == 4 && !memcmp(note + 1, "GNU", 4)) {

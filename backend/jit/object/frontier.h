@@ -8,6 +8,7 @@
 
 #include "backend/exec.h"
 #include "backend/native.h"
+#include "ir/bits.h"
 
 enum jit_sync {
     JIT_SYNC_NONE,
@@ -84,7 +85,7 @@ uint32_t jit_help_next(struct pt_warp *warp, struct jit_front *front);
 static inline uint32_t jit_frontier_bytes(uint32_t n_stands)
 {
     size_t bytes = sizeof(struct jit_front) + n_stands * sizeof(struct jit_stand);
-    return (uint32_t)((bytes + 63) & ~(size_t)63);
+    return (uint32_t)pt_round_up(bytes, 64);
 }
 
 /* Fronts lie at the start of the CTA's scratch memory. */

@@ -13,6 +13,7 @@
 
 #include "backend/jit/object/object.h"
 #include "backend/jit/object/support.h"
+#include "ir/bits.h"
 
 /* ---- symbols --------------------------------------------------------------------------------- */
 
@@ -108,11 +109,6 @@ static enum part part_of(const Elf64_Shdr *s)
     return s->sh_flags & SHF_EXECINSTR ? CODE : s->sh_flags & SHF_WRITE ? WRITABLE : READ_ONLY;
 }
 
-static size_t round_up(size_t n, size_t to)
-{
-    return (n + to - 1) / to * to;
-}
-
 static size_t place_part(struct loader *l, enum part part, size_t at)
 {
     l->part[part] = at;
@@ -120,11 +116,11 @@ static size_t place_part(struct loader *l, enum part part, size_t at)
         const Elf64_Shdr *s = &l->sections[i];
         if (!is_loaded(s) || part_of(s) != part)
             continue;
-        at = round_up(at, s->sh_addralign > LINE_ALIGN ? s->sh_addralign : LINE_ALIGN);
+        at = pt_round_up(at, s->sh_addralign > LINE_ALIGN ? s->sh_addralign : LINE_ALIGN);
         l->offset[i] = at;
         at += s->sh_size;
     }
-    return round_up(at, LINE_ALIGN);
+    return pt_round_up(at, LINE_ALIGN);
 }
 
 static bool place(struct loader *l)
@@ -133,10 +129,10 @@ static bool place(struct loader *l)
     size_t at = place_part(l, CODE, 0);
     l->code->text_bytes = at;
     l->stubs = at;
-    at = place_part(l, READ_ONLY, round_up(at + (size_t)l->n_symbols * STUB_BYTES, page));
+    at = place_part(l, READ_ONLY, pt_round_up(at + (size_t)l->n_symbols * STUB_BYTES, page));
     l->table = at;
-    at = place_part(l, WRITABLE, round_up(at + l->n_symbols * sizeof(uint64_t), page));
-    l->code->bytes = l->part[N_PARTS] = round_up(at, page);
+    at = place_part(l, WRITABLE, pt_round_up(at + l->n_symbols * sizeof(uint64_t), page));
+    l->code->bytes = l->part[N_PARTS] = pt_round_up(at, page);
     if (l->code->bytes > INT32_MAX)
         return fail(l, "the generated code is too large");
     void *base =

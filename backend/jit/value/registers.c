@@ -10,6 +10,7 @@
 #include "backend/jit/value/lane_offsets.h"
 #include "backend/jit/value/special_registers.h"
 #include "backend/jit/value/symbol.h"
+#include "ir/bits.h"
 
 /* ---- masks ----------------------------------------------------------------------------------- */
 
@@ -207,7 +208,7 @@ static LLVMValueRef to_reg(const struct jit *j, const struct jit_reg *r, LLVMVal
 static bool leaves_block(const struct jit *j, uint32_t reg)
 {
     const struct pt_block *block = &j->unit->f->blocks.v[j->block];
-    size_t words = (j->unit->f->regs.n + 63) / 64;
+    size_t words = pt_bit_words(j->unit->f->regs.n);
     if (j->is_version && j->unit->f->insns.v[block->first + block->count - 1].guard == reg)
         return true;
     for (uint32_t e = 0; e < block->n_succ; e++) {
