@@ -18,6 +18,7 @@
 #include "ir/uniformity.h"
 
 #include "ir/affine.h"
+#include "ir/bits.h"
 #include "ir/insn.h"
 #include "ir/liveness.h"
 #include "ir/row.h"
@@ -822,8 +823,8 @@ struct pt_uniformity *pt_uniformity_find(const struct pt_module *m, const struct
     struct pt_uniformity *found = pt_arena_alloc(arena, sizeof *found);
     v.m = m;
     v.f = f;
-    v.reg_words = (f->regs.n + 63) / 64;
-    v.block_words = (f->blocks.n + 63) / 64;
+    v.reg_words = pt_bit_words(f->regs.n);
+    v.block_words = pt_bit_words(f->blocks.n);
     v.live_in = pt_liveness_in(m, f, arena);
     v.facts = pt_arena_alloc(arena, (f->regs.n + 1) * sizeof *v.facts);
     uint8_t *branch = pt_arena_alloc(arena, f->blocks.n);

@@ -9,6 +9,7 @@
 #include "backend/interp/operands.h"
 #include "backend/interp/selectors.h"
 #include "backend/interp/slots.h"
+#include "ir/bits.h"
 #include "ir/insn.h"
 
 static void flatten(struct pt_select *s, const struct pt_operand *o)

@@ -5,6 +5,7 @@
 #include "backend/interp/observers.h"
 #include "backend/observer.h"
 #include "frontend/lower.h"
+#include "ir/bits.h"
 #include "ir/call_graph.h"
 
 /* The call graph below a kernel: how deep activations nest and how much local memory they take. */

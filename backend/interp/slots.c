@@ -9,6 +9,7 @@
 
 #include "backend/interp/slots.h"
 
+#include "ir/bits.h"
 #include "ir/insn.h"
 #include "ir/liveness.h"
 
@@ -79,7 +80,7 @@ static struct range *find_ranges(struct pt_decoder *d)
     for (uint32_t i = 0; i < f->regs.n; i++)
         r.v[i] = (struct range){.first = UINT32_MAX};
     const uint64_t *live = pt_liveness_in(d->m, f, d->scratch);
-    uint32_t words = (f->regs.n + 63) / 64;
+    uint32_t words = pt_bit_words(f->regs.n);
     see_params(d, r.v);
     for (uint32_t b = 0; b < f->blocks.n; b++) {
         const struct pt_block *block = &f->blocks.v[b];

@@ -6,6 +6,7 @@
 #include "backend/jit/analysis/def_use.h"
 #include "backend/jit/bitset.h"
 #include "backend/jit/jit.h"
+#include "ir/bits.h"
 #include "ir/insn.h"
 
 struct uses {

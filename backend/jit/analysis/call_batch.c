@@ -11,6 +11,7 @@
 #include "backend/jit/bitset.h"
 #include "backend/jit/jit.h"
 #include "backend/jit/tune.h"
+#include "ir/bits.h"
 #include "ir/insn.h"
 
 /* ---- order ----------------------------------------------------------------------------------- */

@@ -6,6 +6,7 @@
 #include "backend/jit/bitset.h"
 #include "backend/jit/jit.h"
 #include "backend/jit/tune.h"
+#include "ir/bits.h"
 #include "ir/insn.h"
 
 uint64_t *jit_new_set(const struct jit_facts *a)

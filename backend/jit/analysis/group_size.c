@@ -10,6 +10,7 @@
 #include "backend/jit/jit.h"
 #include "backend/jit/llvm/cpu.h"
 #include "backend/jit/tune.h"
+#include "ir/bits.h"
 #include "ir/insn.h"
 #include "ir/liveness.h"
 
@@ -198,7 +199,7 @@ static bool parts_warps(struct jit_facts *a)
 void jit_group_size_choose(struct jit_facts *a, struct pt_uniformity_shape *shape)
 {
     a->live_in = pt_liveness_in(a->unit->m, a->unit->f, a->unit->arena);
-    a->read = pt_arena_alloc(a->unit->arena, (a->unit->f->regs.n + 63) / 64 * sizeof *a->read);
+    a->read = pt_arena_alloc(a->unit->arena, pt_bit_words(a->unit->f->regs.n) * sizeof *a->read);
     for (uint32_t i = 0; i < a->unit->f->insns.n; i++)
         pt_insn_regs(a->unit->m, a->unit->f, &a->unit->f->insns.v[i], note_read, a->read);
     a->uniformity = pt_uniformity_find(a->unit->m, a->unit->f, shape, NULL, a->unit->arena);

@@ -10,6 +10,7 @@
 #include "backend/jit/jit.h"
 #include "backend/jit/tune.h"
 #include "backend/order.h"
+#include "ir/bits.h"
 #include "ir/insn.h"
 
 enum { NODE_START = 1, NODE_SUM, NODE_RESULT };

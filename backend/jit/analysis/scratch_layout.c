@@ -6,6 +6,7 @@
 #include "backend/jit/analysis/sync_points.h"
 #include "backend/jit/jit.h"
 #include "backend/jit/object/frontier.h"
+#include "ir/bits.h"
 #include "ir/insn.h"
 
 void jit_scratch_layout_place_members(struct jit_facts *a, struct jit_plan *plan)

@@ -16,6 +16,7 @@
 #include "backend/jit/jit.h"
 #include "backend/jit/llvm/cpu.h"
 #include "backend/jit/tune.h"
+#include "ir/bits.h"
 #include "ir/insn.h"
 
 enum { NONE = UINT32_MAX };

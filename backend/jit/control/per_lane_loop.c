@@ -27,6 +27,7 @@
 #include "backend/jit/memory/access_path.h"
 #include "backend/jit/value/registers.h"
 #include "backend/jit/value/visit.h"
+#include "ir/bits.h"
 #include "ir/insn.h"
 
 enum { LANES_MOST = 32 /* that run one after the other in one loop: bits of a word */ };

@@ -39,6 +39,7 @@
 #include "backend/jit/value/lane_offsets.h"
 #include "backend/jit/value/visit.h"
 #include "backend/jit/warp/interp_step.h"
+#include "ir/bits.h"
 #include "ir/insn.h"
 
 /* ---- blocks ---------------------------------------------------------------------------------- */

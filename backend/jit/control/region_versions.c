@@ -16,6 +16,7 @@
 #include "backend/jit/llvm/cpu.h"
 #include "backend/jit/tune.h"
 #include "backend/jit/value/registers.h"
+#include "ir/bits.h"
 #include "ir/insn.h"
 
 struct chain {

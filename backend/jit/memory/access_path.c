@@ -22,6 +22,7 @@
 #include "backend/jit/value/registers.h"
 #include "backend/jit/value/visit.h"
 #include "backend/order.h"
+#include "ir/bits.h"
 #include "ir/insn.h"
 
 /* ---- one chunk ------------------------------------------------------------------------------- */

@@ -14,6 +14,7 @@
 #include "backend/jit/tune.h"
 #include "backend/jit/value/visit.h"
 #include "backend/order.h"
+#include "ir/bits.h"
 #include "ir/insn.h"
 
 /* What must stay as it is from the first access to the last. */

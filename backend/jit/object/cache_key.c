@@ -8,6 +8,8 @@
 #include <llvm-c/blake3.h>
 #include <string.h>
 
+#include "ir/bits.h"
+
 /* ---- the compiler ---------------------------------------------------------------------------- */
 
 struct build {
