@@ -23,7 +23,7 @@ enum { PT_JIT_VERSION = 5 };
 
 struct pt_native_options {
     uint32_t block[3]; /* the shape; block[0] == 0: any */
-    bool math_fast;    /* --math fast: see design.md, Numbers */
+    bool math_fast;    /* --math fast: see docs/native.md */
     bool has_cluster;  /* for launches of clusters of several CTAs, and for those alone */
     const char *level; /* CPU level of the interpreter: the code uses no more than that has */
 };

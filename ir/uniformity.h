@@ -44,7 +44,8 @@ enum pt_stop {
     PT_STOP_EACH, /* likewise, but part of them may stay */
     PT_STOP_ALL   /* all of the group that have not ended go on together */
 };
-_Static_assert(PT_STOP_SOME < PT_STOP_EACH && PT_STOP_EACH < PT_STOP_ALL, "the stricter, the higher");
+_Static_assert(PT_STOP_SOME < PT_STOP_EACH && PT_STOP_EACH < PT_STOP_ALL,
+               "the stricter, the higher");
 
 struct pt_uniformity_shape {
     uint32_t block[3];      /* threads of the CTA; block[0] == 0: not known */

@@ -93,7 +93,8 @@ pt_handler pt_async_wait(struct pt_select *s, enum pt_async_kind kind);
 /* Asynchronous, on registers and matrices. */
 static inline bool pt_is_wgmma(const struct pt_form *form)
 {
-    _Static_assert(PT_OP_wgmma_sp_s8 - PT_OP_wgmma_f16 == 14, "the rows of wgmma follow each other");
+    _Static_assert(PT_OP_wgmma_sp_s8 - PT_OP_wgmma_f16 == 14,
+                   "the rows of wgmma follow each other");
     return form->op >= PT_OP_wgmma_f16 && form->op <= PT_OP_wgmma_sp_s8;
 }
 /* A thread tested the mbarrier: operations it counts take place. False after pt_fail. */
