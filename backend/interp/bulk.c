@@ -96,8 +96,6 @@ static pt_handler select_move(struct pt_select *s, enum pt_space to, enum pt_spa
 {
     struct bulk *b = pt_operands_array(s, sizeof *b);
     const struct pt_operand *o = s->operands;
-    if (PT_HAS(s, cp_mask))
-        return pt_refuse(s, "a mask of bytes");
     b->from_space = from;
     b->is_load = is_load;
     b->join = join;

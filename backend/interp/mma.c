@@ -577,11 +577,13 @@ SELECT(mma_f64, select_mma, mma_f64)
 SELECT(mma_s8, select_mma, mma_int)
 SELECT(mma_s4, select_mma, mma_int)
 SELECT(mma_b1, select_mma, mma_bits)
+SELECT(mma_f8, select_mma, mma_float8)
 SELECT(mma_sp_f16, select_sparse, mma_float)
 SELECT(mma_sp_bf16, select_sparse, mma_float)
 SELECT(mma_sp_tf32, select_sparse, mma_float)
 SELECT(mma_sp_s8, select_sparse, mma_int)
 SELECT(mma_sp_s4, select_sparse, mma_int)
+SELECT(mma_sp_f8, select_sparse, mma_float8)
 SELECT(wmma_mma_f16, select_wmma, mma_float)
 SELECT(wmma_mma_bf16, select_wmma, mma_float)
 SELECT(wmma_mma_tf32, select_wmma, mma_float)
@@ -589,18 +591,6 @@ SELECT(wmma_mma_f64, select_wmma, mma_f64)
 SELECT(wmma_mma_s8, select_wmma, mma_int)
 SELECT(wmma_mma_s4, select_wmma, mma_int)
 SELECT(wmma_mma_b1, select_wmma, mma_bits)
-
-/* What Blackwell computes for the same types was not measured. */
-pt_handler PT_DO(mma_f8)(struct pt_select *s)
-{
-    return PT_HAS(s, kind_f8f6f4) ? pt_refuse(s, NULL) : select_mma(s, mma_float8);
-}
-
-pt_handler PT_DO(mma_sp_f8)(struct pt_select *s)
-{
-    bool is_later = PT_HAS(s, kind_f8f6f4) || s->form->type[0] == PT_f16;
-    return is_later ? pt_refuse(s, NULL) : select_sparse(s, mma_float8);
-}
 
 /* Both layouts are spelled where A's is. */
 pt_handler PT_DO(mma_f16_quad)(struct pt_select *s)

@@ -399,8 +399,6 @@ static pt_handler select_load(struct pt_select *s, bool is_im2col)
         pt_bulk_is_multicast(s) ? pt_operands_source(s, &o[is_im2col ? 4 : 3], 4) : UINT32_MAX;
     if (!k->rank || (is_im2col && !bind_vector(s, &o[3], k->offset)))
         return NULL;
-    if (PT_HAS(s, cta_group_1) || PT_HAS(s, cta_group_2))
-        return pt_refuse(s, "a pair of CTAs");
     s->code->ptr = k;
     return k->shared == UINT32_MAX || k->map == UINT32_MAX || k->mbarrier == UINT32_MAX
                ? NULL

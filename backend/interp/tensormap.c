@@ -102,8 +102,6 @@ static pt_handler select_element(struct pt_select *s)
 {
     struct pt_operand type = s->operands[1];
     struct field field = {.at = PT_TENSORMAP_TYPE, .bits = 4};
-    if (type.imm > PT_ELEMENT_TF32_FTZ)
-        return pt_refuse(s, "this element type");
     if (type.imm >= PT_ELEMENT_TF32) {
         field.sets_tf32 = true;
         type.imm = type.imm == PT_ELEMENT_TF32 ? PT_ELEMENT_F32 : PT_ELEMENT_F32_FTZ;
@@ -120,8 +118,6 @@ pt_handler PT_DO(tensormap_field)(struct pt_select *s)
         return select_replace(s, value, (struct field){.at = PT_TENSORMAP_INTERLEAVE, .bits = 2});
     if (PT_HAS(s, fill_mode))
         return select_replace(s, value, (struct field){.at = PT_TENSORMAP_FILL, .bits = 1});
-    if (PT_HAS(s, swizzle_atomicity) || value->imm > 3)
-        return pt_refuse(s, "this swizzle");
     return select_replace(
         s, value, (struct field){.at = PT_TENSORMAP_SWIZZLE, .bits = 2, .clears_swizzle = true});
 }
