@@ -339,8 +339,8 @@ static void test_waiting(void)
         "atom.global.add.u32 %r2, [%d1], 1; add.s32 %r1, %r1, 1; setp.lt.s32 %p, %r1, 9;",
         "red.global.add.u32 [%d1], 1; add.s32 %r1, %r1, 1; setp.lt.s32 %p, %r1, 9;",
         "bar.sync 0; st.volatile.u32 [%d1], 1; add.s32 %r1, %r1, 1; setp.lt.s32 %p, %r1, 9;",
-        "cp.async.commit_group; cp.async.wait_group 1; add.s32 %r1, %r1, 1; "
-        "setp.lt.s32 %p, %r1, 9;",
+        ("cp.async.commit_group; cp.async.wait_group 1; add.s32 %r1, %r1, 1; "
+         "setp.lt.s32 %p, %r1, 9;"),
         "fence.proxy.async; add.s32 %r1, %r1, 1; setp.lt.s32 %p, %r1, 9;"};
     char body[256];
     for (int k = 0; k < 2; k++) {
