@@ -577,7 +577,7 @@ static CUresult free_async(CUstream null, CUdeviceptr address, CUstream given)
     range->freed_in = stream->object.id;
     enter_going(range);
     r = pt_cu_submit_op(stream, &op);
-    if (r == CUDA_ERROR_OUT_OF_MEMORY) { /* nothing of it is there */
+    if (r != CUDA_SUCCESS) { /* no memory for the command, or a capture forbids it */
         leave_going(range);
         range->frees--;
         range->is_going = false;

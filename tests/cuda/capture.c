@@ -180,6 +180,22 @@ static void check_default_stream(void)
     OK(cuStreamDestroy_v2(blocking));
 }
 
+/* A free that a capture forbids has not happened: the block is freed by the next one. */
+static void check_forbidden_free(void)
+{
+    CUstream blocking;
+    CUgraph graph;
+    CUdeviceptr p;
+    OK(cuStreamCreate(&blocking, 0));
+    OK(cuMemAllocAsync(&p, 4096, stream));
+    OK(cuStreamBeginCapture_v2(blocking, CU_STREAM_CAPTURE_MODE_RELAXED));
+    CHECK_CU(cuMemFreeAsync(p, NULL), CUDA_ERROR_STREAM_CAPTURE_IMPLICIT);
+    CHECK_CU(cuStreamEndCapture(blocking, &graph), CUDA_ERROR_STREAM_CAPTURE_INVALIDATED);
+    OK(cuMemFreeAsync(p, NULL));
+    OK(cuStreamSynchronize(NULL));
+    OK(cuStreamDestroy_v2(blocking));
+}
+
 /* The stream's hints become those of the kernel nodes. */
 static void check_hints(void)
 {
@@ -214,6 +230,7 @@ int main(void)
     check_unsafe();
     check_threads();
     check_default_stream();
+    check_forbidden_free();
     check_hints();
     OK(cuCtxDestroy_v2(context));
     return CHECK_DONE("cuda_capture");
