@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "ir/bits.h"
 #include "runtime/cuda/context_list.h"
 #include "runtime/cuda/driver.h"
 #include "runtime/cuda/range.h"
@@ -16,24 +17,24 @@
  * after they were freed are to be found out. */
 enum { KEPT_BYTES = 1 << 20, KEPT_SUM = 256 << 20 };
 
-static size_t round_up(size_t bytes)
+static size_t rounded_bytes(size_t bytes)
 {
-    return (bytes + PT_MEM_ALIGN - 1) / PT_MEM_ALIGN * PT_MEM_ALIGN;
+    return pt_round_up(bytes, PT_MEM_ALIGN);
 }
 
 static struct pt_cu_range **kept_list(CUcontext ctx, size_t bytes)
 {
-    size_t units = round_up(bytes) / PT_MEM_ALIGN;
+    size_t units = rounded_bytes(bytes) / PT_MEM_ALIGN;
     return &ctx->kept[(units * UINT64_C(0x9e3779b97f4a7c15) >> 32) % PT_CU_KEPT_LISTS];
 }
 
 /* A kept block of as many bytes, rounded up alike. */
 static struct pt_cu_range *take_kept(CUcontext ctx, size_t bytes)
 {
-    size_t rounded = round_up(bytes);
+    size_t rounded = rounded_bytes(bytes);
     for (struct pt_cu_range **p = kept_list(ctx, bytes); *p; p = &(*p)->next) {
         struct pt_cu_range *range = *p;
-        if (round_up(range->bytes) != rounded)
+        if (rounded_bytes(range->bytes) != rounded)
             continue;
         *p = range->next;
         ctx->kept_bytes -= rounded;
@@ -47,7 +48,7 @@ static struct pt_cu_range *take_kept(CUcontext ctx, size_t bytes)
 static bool keep(struct pt_cu_range *range)
 {
     CUcontext ctx = range->ctx;
-    size_t rounded = round_up(range->bytes);
+    size_t rounded = rounded_bytes(range->bytes);
     bool is_large = rounded > KEPT_BYTES && range->memory != PT_CU_POOLED;
     if (is_large || ctx->kept_bytes + rounded > KEPT_SUM || range->fd >= 0)
         return false;

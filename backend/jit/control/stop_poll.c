@@ -26,7 +26,7 @@ void jit_stop_poll_emit_rounds(const struct jit *j, uint32_t insn, LLVMValueRef 
     jit_continue_in(j, stopped);
     struct jit at = *j;
     jit_visit_insn(&at, insn);
-    jit_fault_stop(&at);
+    jit_fault_leave(&at, PT_RUN_YIELDED);
     jit_continue_in(j, on);
 }
 

@@ -113,7 +113,7 @@ void jit_fault_raise_if_lanes(const struct jit *j, enum pt_fault_kind kind, unsi
     jit_fault_raise_if(j, jit_any(j, bad), kind, &who);
 }
 
-void jit_fault_stop(const struct jit *j)
+void jit_fault_leave(const struct jit *j, enum pt_run run)
 {
     struct pt_place place =
         jit_debug_info_place(j->unit, (uint32_t)(j->insn - j->unit->f->insns.v));
@@ -121,5 +121,5 @@ void jit_fault_stop(const struct jit *j)
     LLVMValueRef insn = jit_at(j, j->code->fault, jit_i64(j, offsetof(struct pt_fault, insn)));
     LLVMBuildStore(j->code->b, jit_i32(j, place.func), func);
     LLVMBuildStore(j->code->b, jit_i32(j, place.insn), insn);
-    LLVMBuildRet(j->code->b, jit_i32(j, PT_RUN_YIELDED));
+    LLVMBuildRet(j->code->b, jit_i32(j, run));
 }

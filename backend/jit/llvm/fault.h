@@ -27,7 +27,7 @@ void jit_fault_raise_if_any(const struct jit *j, enum pt_fault_kind kind,
 void jit_fault_raise_if_lanes(const struct jit *j, enum pt_fault_kind kind, unsigned copy,
                               LLVMValueRef bad, LLVMValueRef pointers);
 
-/* The launch is to stop, as j->insn has seen: leaves the function. */
-void jit_fault_stop(const struct jit *j);
+/* Leaves the function at j->insn, which has seen that the kernel ends here. */
+void jit_fault_leave(const struct jit *j, enum pt_run run);
 
 #endif

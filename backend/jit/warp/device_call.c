@@ -6,7 +6,7 @@
 #include "backend/jit/jit.h"
 #include "backend/jit/llvm/build.h"
 #include "backend/jit/llvm/check.h"
-#include "backend/jit/llvm/debug_info.h"
+#include "backend/jit/llvm/fault.h"
 #include "backend/jit/value/registers.h"
 
 /* ---- the call -------------------------------------------------------------------------------- */
@@ -73,18 +73,6 @@ static LLVMValueRef call_function(const struct jit *j, LLVMValueRef thread, uint
     return ok;
 }
 
-/* Leaves the kernel; the runtime's side has said why. */
-static void end_kernel(const struct jit *j)
-{
-    struct pt_place place =
-        jit_debug_info_place(j->unit, (uint32_t)(j->insn - j->unit->f->insns.v));
-    LLVMValueRef func = jit_at(j, j->code->fault, jit_i64(j, offsetof(struct pt_fault, func)));
-    LLVMValueRef insn = jit_at(j, j->code->fault, jit_i64(j, offsetof(struct pt_fault, insn)));
-    LLVMBuildStore(j->code->b, jit_i32(j, place.func), func);
-    LLVMBuildStore(j->code->b, jit_i32(j, place.insn), insn);
-    LLVMBuildRet(j->code->b, jit_i32(j, PT_RUN_FAULT));
-}
-
 static void call_lane(const struct jit *j, const struct call *call, LLVMValueRef lane,
                       unsigned copy, LLVMValueRef args, LLVMValueRef result)
 {
@@ -101,7 +89,7 @@ static void call_lane(const struct jit *j, const struct call *call, LLVMValueRef
     LLVMBasicBlockRef fail = jit_new_block(j, "fails"), on = jit_new_block(j, "");
     LLVMBuildCondBr(j->code->b, ok, on, fail);
     jit_continue_in(j, fail);
-    end_kernel(j);
+    jit_fault_leave(j, PT_RUN_FAULT); /* the runtime's side has said why */
     jit_continue_in(j, on);
     if (call->info.has_result)
         LLVMBuildMemCpy(j->code->b, place_of(j, &call->info.result, call->result, lane, thread), 1,
