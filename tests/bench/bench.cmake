@@ -19,8 +19,9 @@ target_link_libraries(bench_driver PRIVATE ptera_cuda)
 
 set(bench_folder ${CMAKE_CURRENT_SOURCE_DIR}/bench)
 set(bench_peers ${CMAKE_CURRENT_BINARY_DIR}/peers)
+file(GLOB bench_sets CONFIGURE_DEPENDS bench/second_*.c)
 add_executable(compare EXCLUDE_FROM_ALL bench/compare.c bench/plan.c bench/report.c bench/first.c bench/once.c
-               bench/worker.c bench/ptera_runner.c bench/case.c bench/digest.c bench/timing.c bench/scratch.c)
+               bench/means.c bench/worker.c bench/ptera_runner.c bench/case.c bench/add.c bench/limits.c bench/first_set.c ${bench_sets} bench/digest.c bench/timing.c bench/scratch.c)
 target_link_libraries(compare PRIVATE ptera m ${CMAKE_DL_LIBS})
 if(TARGET ptera_jit)
   add_dependencies(compare ptera_jit)
@@ -39,7 +40,7 @@ function(add_peer name)
   add_custom_command(
     OUTPUT ${bench_peers}/${name}.so
     COMMAND ${CMAKE_COMMAND} -E make_directory ${bench_peers}
-    COMMAND ${arg_COMMAND} -shared -fPIC -fvisibility=hidden -I${CMAKE_SOURCE_DIR} ${arg_SOURCES}
+    COMMAND ${arg_COMMAND} -shared -fPIC -I${CMAKE_SOURCE_DIR} ${arg_SOURCES}
             ${arg_LIBRARIES} -o ${bench_peers}/${name}.so
     DEPENDS ${arg_SOURCES} ${bench_folder}/case.h ${bench_folder}/runner.h
             ${bench_folder}/kernels/vector.h
@@ -49,7 +50,7 @@ function(add_peer name)
   add_dependencies(compare peer_${name})
 endfunction()
 
-file(GLOB bench_twins CONFIGURE_DEPENDS bench/kernels/*.c)
+file(GLOB bench_twins CONFIGURE_DEPENDS bench/kernels/*.c bench/kernels/*/*.c)
 set(twin_flags -O3 -fopenmp -fno-math-errno -fno-trapping-math -std=gnu17 -Wall -Wextra)
 
 # The twins for the machine they are built on, and for each level.
@@ -76,7 +77,7 @@ endif()
 find_path(BENCH_OPENCL_HEADERS NAMES CL/cl.h)
 find_library(BENCH_OPENCL NAMES OpenCL)
 if(BENCH_OPENCL_HEADERS AND BENCH_OPENCL)
-  add_peer(pocl COMMAND ${CMAKE_C_COMPILER} -O2 -Wall -Wextra SOURCES ${bench_folder}/opencl_runner.c
+  add_peer(pocl COMMAND ${CMAKE_C_COMPILER} -O2 -fvisibility=hidden -Wall -Wextra SOURCES ${bench_folder}/opencl_runner.c
            LIBRARIES ${BENCH_OPENCL})
 endif()
 
@@ -92,6 +93,6 @@ if(BENCH_ISPC AND BENCH_GCC)
                        DEPENDS ${source} VERBATIM)
     list(APPEND ispc_objects ${bench_peers}/${name}.o)
   endforeach()
-  add_peer(ispc COMMAND ${BENCH_GCC} ${twin_flags} -march=native "-DISPC_VERSION=\"${ispc_version}\""
+  add_peer(ispc COMMAND ${BENCH_GCC} -fvisibility=hidden ${twin_flags} -march=native "-DISPC_VERSION=\"${ispc_version}\""
            SOURCES ${bench_folder}/ispc_runner.c ${ispc_objects})
 endif()

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "tests/bench/first.h"
+#include "tests/bench/means.h"
 #include "tests/bench/once.h"
 #include "tests/bench/plan.h"
 #include "tests/bench/report.h"
@@ -182,7 +183,7 @@ static void compare_all(void)
         compare(bench_kind(i));
     }
     if (!plan.check_only)
-        report_means(&plan);
+        means_print(&plan);
     printf("results: %d passed, %d failed\n", n_same, n_failed);
 }
 

@@ -79,7 +79,7 @@ static const char *make_buffers(const struct bench_case *c)
     cl_int error = CL_SUCCESS;
     for (int i = 0; i < c->n_buffers && error == CL_SUCCESS; i++)
         memory[i] = clCreateBuffer(context, CL_MEM_READ_WRITE | CL_MEM_USE_HOST_PTR,
-                                   c->buffer[i].n * 4, c->buffer[i].host, &error);
+                                   c->buffer[i].bytes, c->buffer[i].host, &error);
     return check(error, "making buffers");
 }
 
@@ -91,7 +91,7 @@ static const char *make_kernel(const struct bench_launch *l, cl_kernel *kernel)
         const struct bench_argument *argument = &l->argument[a];
         error = argument->is_buffer
                     ? clSetKernelArg(*kernel, a, sizeof(cl_mem), &memory[argument->buffer])
-                    : clSetKernelArg(*kernel, a, sizeof argument->u, &argument->u);
+                    : clSetKernelArg(*kernel, a, argument->bytes, argument->raw);
     }
     return check(error, l->kernel);
 }
@@ -132,7 +132,7 @@ static const char *give_to_host(struct bench_case *c, bool host)
     for (int i = 0; i < c->n_buffers && error == CL_SUCCESS; i++) {
         if (host)
             clEnqueueMapBuffer(queue, memory[i], CL_TRUE, CL_MAP_READ | CL_MAP_WRITE, 0,
-                               c->buffer[i].n * 4, 0, NULL, NULL, &error);
+                               c->buffer[i].bytes, 0, NULL, NULL, &error);
         else
             error = clEnqueueUnmapMemObject(queue, memory[i], c->buffer[i].host, 0, NULL, NULL);
     }

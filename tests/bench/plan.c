@@ -18,7 +18,8 @@ static const char *const levels[] = {LEVELS, NULL};
 
 static const char usage[] =
     "usage: compare [options]      runs the kernels of tests/bench/kernels by Ptera and by others\n"
-    "  -k, --kernels LIST     cases, by name (--list); default: all\n"
+    "      --set SET          first, second, all: a set of cases; default: first\n"
+    "  -k, --kernels LIST     cases of any set, by name (--list); default: all of the set\n"
     "  -e, --engine LIST      engines of Ptera: interp, jit, jit-fast (--math fast), auto; "
     "default: interp,jit; none\n"
     "  -p, --peers LIST       openmp-gcc, openmp-clang, pocl, ispc; default: all that are "
@@ -74,6 +75,11 @@ static bool is_case(const char *name)
     return false;
 }
 
+static bool is_set(const char *name)
+{
+    return !strcmp(name, "first") || !strcmp(name, "second") || !strcmp(name, "all");
+}
+
 static bool is_peer(const char *name)
 {
     for (int i = 0; i < N_PEERS; i++)
@@ -103,12 +109,25 @@ static bool is_count(const char *name)
     return atoi(name) > 0 && atoi(name) <= 1024;
 }
 
-static void list_cases(void)
+static bool is_of_set(const struct plan *p, const struct bench_kind *kind)
+{
+    return !p->set || !strcmp(bench_set_of(kind), p->set);
+}
+
+static bool is_chosen(const struct plan *p, const struct bench_kind *kind)
+{
+    return p->cases ? is_listed(p->cases, kind->name) : is_of_set(p, kind);
+}
+
+static void list_cases(const struct plan *p)
 {
     printf("case          full size  quick size\n");
     for (int i = 0; bench_kind(i); i++)
-        printf("%-12s %10u  %10u%s\n", bench_kind(i)->name, bench_kind(i)->full,
-               bench_kind(i)->quick, bench_kind(i)->is_limit ? "  a limit of the machine" : "");
+        if (bench_kind(i)->is_limit || is_of_set(p, bench_kind(i)))
+            printf("%-12s %10u  %10u  %s\n", bench_kind(i)->name, bench_kind(i)->full,
+                   bench_kind(i)->quick,
+                   bench_kind(i)->is_limit ? "a limit of the machine"
+                                           : bench_group_of(bench_kind(i)));
 }
 
 static void add_variant(struct plan *p, const char *name, const char *object, const char *engine,
@@ -168,6 +187,7 @@ enum {
     OPT_CHECK,
     OPT_ONCE,
     OPT_TSV,
+    OPT_SET,
     OPT_LIST,
     OPT_HELP
 };
@@ -213,9 +233,11 @@ static bool read_option(struct plan *p, int option, const char *value)
     case OPT_TSV:
         p->tsv = fopen(value, "w");
         return p->tsv ? true : fail_usage("cannot write", value);
+    case OPT_SET:
+        p->set = strcmp(value, "all") ? value : NULL;
+        return is_set(value) ? true : fail_usage("no set", value);
     case OPT_LIST:
-        list_cases();
-        exit(0);
+        return p->list = true;
     case OPT_HELP:
         fputs(usage, stdout);
         exit(0);
@@ -227,24 +249,40 @@ static bool read_option(struct plan *p, int option, const char *value)
 
 bool plan_read(struct plan *p, int argc, char **argv)
 {
-    static const struct option options[] = {
-        {"kernels", 1, NULL, 'k'},         {"engine", 1, NULL, 'e'},
-        {"peers", 1, NULL, 'p'},           {"cpu", 1, NULL, 'c'},
-        {"threads", 1, NULL, 't'},         {"rounds", 1, NULL, 'n'},
-        {"seconds", 1, NULL, OPT_SECONDS}, {"full", 0, NULL, OPT_FULL},
-        {"size", 1, NULL, OPT_SIZE},       {"first", 0, NULL, OPT_FIRST},
-        {"check", 0, NULL, OPT_CHECK},     {"once", 0, NULL, OPT_ONCE},
-        {"tsv", 1, NULL, OPT_TSV},         {"list", 0, NULL, OPT_LIST},
-        {"help", 0, NULL, OPT_HELP},       {0}};
+    static const struct option options[] = {{"kernels", 1, NULL, 'k'},
+                                            {"engine", 1, NULL, 'e'},
+                                            {"peers", 1, NULL, 'p'},
+                                            {"cpu", 1, NULL, 'c'},
+                                            {"threads", 1, NULL, 't'},
+                                            {"rounds", 1, NULL, 'n'},
+                                            {"seconds", 1, NULL, OPT_SECONDS},
+                                            {"full", 0, NULL, OPT_FULL},
+                                            {"size", 1, NULL, OPT_SIZE},
+                                            {"first", 0, NULL, OPT_FIRST},
+                                            {"check", 0, NULL, OPT_CHECK},
+                                            {"once", 0, NULL, OPT_ONCE},
+                                            {"tsv", 1, NULL, OPT_TSV},
+                                            {"set", 1, NULL, OPT_SET},
+                                            {"list", 0, NULL, OPT_LIST},
+                                            {"help", 0, NULL, OPT_HELP},
+                                            {0}};
     static char cores[32];
     snprintf(cores, sizeof cores, "1,%ld", sysconf(_SC_NPROCESSORS_ONLN));
-    *p = (struct plan){
-        .kernels = KERNELS, .engines = "interp,jit", .threads = cores, .rounds = 7, .seconds = 20};
+    *p = (struct plan){.kernels = KERNELS,
+                       .set = "first",
+                       .engines = "interp,jit",
+                       .threads = cores,
+                       .rounds = 7,
+                       .seconds = 20};
     for (int option; (option = getopt_long(argc, argv, "k:e:p:c:t:n:", options, NULL)) != -1;)
         if (!read_option(p, option, optarg))
             return false;
     if (optind < argc)
         return fail_usage("unexpected argument", argv[optind]);
+    if (p->list) {
+        list_cases(p);
+        exit(0);
+    }
     make_variants(p);
     return true;
 }
@@ -255,10 +293,10 @@ bool plan_has_case(const struct plan *p, const struct bench_kind *kind)
 {
     if (kind->is_limit && kind->limit != LIMIT_FMA && !p->is_full)
         return false;
-    if (!p->cases || is_listed(p->cases, kind->name))
+    if (is_chosen(p, kind))
         return true;
     for (int i = 0; kind->is_limit && bench_kind(i); i++)
-        if (bench_kind(i)->limit == kind->limit && is_listed(p->cases, bench_kind(i)->name))
+        if (bench_kind(i)->limit == kind->limit && is_chosen(p, bench_kind(i)))
             return true;
     return false;
 }
@@ -275,4 +313,9 @@ const struct variant *plan_reference(void)
     static const struct variant reference = {
         .name = "openmp-gcc", .object = PEERS "/openmp-gcc.so", .threads = 1};
     return &reference;
+}
+
+bool plan_is_column(const struct plan *p, int v)
+{
+    return v >= p->n_ptera && p->variant[v].threads == p->variant[p->n_ptera].threads;
 }

@@ -84,8 +84,7 @@ static const char *set_launch(struct bench_case *c, int i)
         return "out of memory";
     for (unsigned a = 0; a < l->n_arguments; a++) {
         struct bench_argument *argument = &l->argument[a];
-        value[a] =
-            argument->is_buffer ? (void *)&c->buffer[argument->buffer].host : (void *)&argument->u;
+        value[a] = argument->is_buffer ? (void *)&c->buffer[argument->buffer].host : argument->raw;
     }
     ptera_launch_init(&launches[i]);
     memcpy(launches[i].grid, l->grid, sizeof l->grid);
@@ -135,11 +134,16 @@ static const char *version(void)
 
 static const char *remark(const struct bench_case *c)
 {
+    char steps[40];
     for (int i = 0; i < c->n_launches && engines[chosen].backend == PTERA_BACKEND_JIT; i++) {
         ptera_kernel_status status = {.size = sizeof status};
         ptera_kernel_info(kernels[i], &status);
         if (status.why)
             return fail("interpreted, not native", status.why);
+        if (status.stepped) {
+            snprintf(steps, sizeof steps, "%llu steps", (unsigned long long)status.stepped);
+            return fail("native code runs instructions by the interpreter", steps);
+        }
     }
     return NULL;
 }

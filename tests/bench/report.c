@@ -2,24 +2,10 @@
  * peer. */
 #include "tests/bench/report.h"
 
-#include <math.h>
 #include <string.h>
 
+#include "tests/bench/means.h"
 #include "tests/bench/timing.h"
-
-/* Sums of logarithms of the ratios printed, by engine (with a number of threads) and column. */
-static struct {
-    double sum;
-    int n;
-} mean[MAX_VARIANTS][MAX_VARIANTS];
-
-static int n_remarked[MAX_VARIANTS]; /* lines with a remark, by engine */
-
-/* The peers' names are the columns: the variants of one number of threads have them all. */
-static bool is_column(const struct plan *p, int v)
-{
-    return v >= p->n_ptera && p->variant[v].threads == p->variant[p->n_ptera].threads;
-}
 
 /* The variant of the column's peer with so many threads. */
 static int find_peer(const struct plan *p, int column, unsigned threads)
@@ -38,7 +24,7 @@ static void print_head(const struct plan *p, const char *unit)
         unit);
     printf("%-12s %9s %3s %3s  %-9s %10s", "case", "size", "n", "thr", "engine", "Ptera");
     for (int v = p->n_ptera; v < p->n_variants; v++)
-        if (is_column(p, v))
+        if (plan_is_column(p, v))
             printf("  %-19s", p->variant[v].name);
     printf("  of the limit: Ptera, best peer\n");
 }
@@ -105,12 +91,27 @@ static void print_peer(const struct line *l, int column)
     if (peer->rounds && has_ptera(l)) {
         double ratio = median_ratio(&l->of[l->engine], peer);
         snprintf(text, sizeof text, "%.3f (%.2f)", peer->median * l->unit, ratio);
-        mean[l->engine][column].sum += l->kind->is_launch ? 0 : log(ratio);
-        mean[l->engine][column].n += !l->kind->is_launch;
+        if (!l->kind->is_launch)
+            means_add(l->kind, l->engine, column, ratio);
     } else if (peer->rounds) {
         snprintf(text, sizeof text, "%.3f", peer->median * l->unit);
     }
     printf("  %-19s", text);
+}
+
+/* Of the twins in C, each built by another compiler, the one that takes less time here. */
+static void add_better_twin(const struct line *l)
+{
+    const struct measured *better = NULL;
+    for (int v = l->plan->n_ptera; v < l->plan->n_variants; v++)
+        if (l->plan->variant[v].threads == l->threads && l->of[v].rounds &&
+            !strncmp(l->plan->variant[v].name, "openmp-", 7) &&
+            (!better || l->of[v].median < better->median))
+            better = &l->of[v];
+    const struct measured *own = &l->of[l->engine];
+    means_add(l->kind, l->engine, MEANS_TWIN, better ? median_ratio(own, better) : 0);
+    if (own->is_remarked)
+        means_remark(l->kind, l->engine);
 }
 
 static void print_limit(const struct line *l, double limit)
@@ -129,11 +130,11 @@ static void print_limit(const struct line *l, double limit)
 static void print_line(const struct line *l, double limit)
 {
     print_start(l);
-    if (l->engine >= 0 && !l->kind->is_launch)
-        n_remarked[l->engine] += l->of[l->engine].is_remarked;
     for (int v = l->plan->n_ptera; v < l->plan->n_variants; v++)
-        if (is_column(l->plan, v))
+        if (plan_is_column(l->plan, v))
             print_peer(l, v);
+    if (has_ptera(l) && !l->kind->is_launch)
+        add_better_twin(l);
     if (limit > 0)
         print_limit(l, limit);
     printf("\n");
@@ -181,25 +182,4 @@ void report_limit(const struct plan *p, const struct bench_kind *kind, const str
     printf("\n");
     if (p->tsv)
         write_tsv(p, kind, plan_size(p, kind), of);
-}
-
-void report_means(const struct plan *p)
-{
-    if (p->n_ptera == 0 || p->n_ptera == p->n_variants)
-        return;
-    printf("\nGeometric means of Ptera's time over the peer's, without the empty kernels (number "
-           "of cases)\n");
-    for (int line = 0; line < p->n_ptera; line++) {
-        if (!mean[line][p->n_ptera].n)
-            continue;
-        printf("  %-9s %u thread%s", p->variant[line].name, p->variant[line].threads,
-               p->variant[line].threads == 1 ? " " : "s");
-        for (int column = p->n_ptera; column < p->n_variants; column++)
-            if (is_column(p, column) && mean[line][column].n)
-                printf("  %s %.2f (%d)", p->variant[column].name,
-                       exp(mean[line][column].sum / mean[line][column].n), mean[line][column].n);
-        if (n_remarked[line])
-            printf("  (%d of them marked *)", n_remarked[line]);
-        printf("\n");
-    }
 }

@@ -9,7 +9,5 @@
 void report_case(const struct plan *p, const struct bench_kind *kind, unsigned size,
                  const struct measured *of, const double *limit);
 void report_limit(const struct plan *p, const struct bench_kind *kind, const struct measured *of);
-/* Geometric means of what report_case printed. */
-void report_means(const struct plan *p);
 
 #endif
