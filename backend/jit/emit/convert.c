@@ -4,6 +4,8 @@
 #include "backend/jit/emit/half.h"
 #include "backend/jit/emit/helpers.h"
 #include "backend/jit/llvm/build.h"
+#include "backend/jit/llvm/check.h"
+#include "backend/jit/llvm/cpu.h"
 
 static bool give(struct jit_op *op, LLVMValueRef value)
 {
@@ -80,17 +82,49 @@ static LLVMValueRef real_source(struct jit_op *op)
     return from == PT_f32 ? jit_flushed(op, 0) : op->a[0];
 }
 
+/* To the integers' limits; NaN gives 0. */
+static LLVMValueRef to_int_saturating(struct jit_op *op, LLVMValueRef x, unsigned to,
+                                      bool is_signed)
+{
+    LLVMTypeRef types[] = {jit_ints(op, to), LLVMTypeOf(x)};
+    const char *name = is_signed ? "llvm.fptosi.sat" : "llvm.fptoui.sat";
+    unsigned id = LLVMLookupIntrinsicID(name, 15);
+    LLVMValueRef function = LLVMGetIntrinsicDeclaration(op->j->code->module, id, types, 2);
+    return BUILD(Call2, LLVMGlobalGetValueType(function), function, &x, 1);
+}
+
+/* The machine converts vectors, but has other results beyond the limits, and LLVM would take lanes
+ * one by one. */
+static bool is_clamped(const struct jit_op *op, unsigned to)
+{
+    const struct jit_cpu *cpu = op->j->unit->cpu;
+    return op->lanes > 1 && !cpu->saturates_conversions && (to < 64 || cpu->has_mask_registers);
+}
+
+/* Likewise, of vectors: what is lower becomes the lowest number before the conversion, what is
+ * higher the highest one after it. Both limits are exact. */
+static LLVMValueRef to_int_clamped(struct jit_op *op, LLVMValueRef x, unsigned to, bool is_signed)
+{
+    LLVMTypeRef type = LLVMTypeOf(x), ints = jit_ints(op, to);
+    double half = (double)(UINT64_C(1) << (to - 1)), beyond = is_signed ? half : 2 * half;
+    LLVMValueRef low = jit_const_real(type, is_signed ? -half : 0);
+    LLVMValueRef raised = BUILD(Select, BUILD(FCmp, LLVMRealOGT, x, low), x, low);
+    LLVMValueRef is_high = BUILD(FCmp, LLVMRealOGE, raised, jit_const_real(type, beyond));
+    LLVMValueRef d = is_signed ? BUILD(FPToSI, raised, ints) : BUILD(FPToUI, raised, ints);
+    jit_check_proven(op->j->code, d, "range"); /* where it is not, the lane is not chosen */
+    d = BUILD(Select, is_high, jit_int_const(op, to, highest(to, is_signed)), d);
+    return is_signed ? BUILD(Select, jit_is_nan(op, x), LLVMConstNull(ints), d) : d;
+}
+
 /* NaN gives 0, or the lowest number of its width where either side has 64 bits. */
 bool jit_emit_cvt_to_int(struct jit_op *op)
 {
     unsigned to = jit_form_bits(op, 0);
     bool is_signed = jit_form_signed(op, 0);
-    LLVMValueRef x = integral(op, real_source(op));
-    LLVMTypeRef types[] = {jit_ints(op, to), LLVMTypeOf(x)};
-    const char *name = is_signed ? "llvm.fptosi.sat" : "llvm.fptoui.sat";
-    unsigned id = LLVMLookupIntrinsicID(name, 15);
-    LLVMValueRef function = LLVMGetIntrinsicDeclaration(op->j->code->module, id, types, 2);
-    LLVMValueRef d = BUILD(Call2, LLVMGlobalGetValueType(function), function, &x, 1);
+    LLVMValueRef x = real_source(op);
+    x = jit_has(op, PT_M_rzi) ? x : integral(op, x); /* the conversion truncates */
+    LLVMValueRef d = is_clamped(op, to) ? to_int_clamped(op, x, to, is_signed)
+                                        : to_int_saturating(op, x, to, is_signed);
     if (to == 64 || jit_form_type(op, 1) == PT_f64)
         d = BUILD(Select, jit_is_nan(op, x), jit_int_const(op, to, UINT64_C(1) << (to - 1)), d);
     return give(op, d);

@@ -19,6 +19,7 @@ struct jit_cpu {
     bool has_fma;
     bool has_f16_conversion;
     bool has_embedded_rounding; /* f32 vectors are rounded as the instruction says */
+    bool saturates_conversions; /* of floating point to integers: to their limits, NaN to 0 */
 };
 
 /* What the host does by itself, whatever level code is made for. */
