@@ -136,6 +136,7 @@ fuzz() { # SECONDS
     done
 }
 
+need /usr/lib/python3/dist-packages/cffi python3-cffi python3-numpy python3-pytest
 : >build/skips.log
 if configure_and_build ci; then run_tests ci -LE long; else broken ci; fi
 need clang-19 clang-19

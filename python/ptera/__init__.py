@@ -1,0 +1,51 @@
+"""Ptera: runs NVIDIA PTX on the CPU, with the bits that a Hopper GPU returns.
+
+    import numpy, ptera
+
+    m = ptera.Module("saxpy.ptx")
+    x, y = numpy.ones(1000, "f4"), numpy.zeros(1000, "f4")
+    m.saxpy[4, 256](1000, 2.0, x, y)       # works on the arrays' own memory
+
+Shapes of grids and blocks are in CTAs and threads, sizes in bytes, times in seconds.
+"""
+
+from ptera._library import lib as _lib
+from ptera._library import text as _text
+from ptera.arrays import In
+from ptera.device import Device, devices
+from ptera.engine import Engine, default_engine
+from ptera.errors import (
+    Diagnostic,
+    Error,
+    Finding,
+    FindingsError,
+    IllegalAddress,
+    InvalidLaunch,
+    InvalidPTX,
+    KernelError,
+    UnsupportedPTX,
+)
+from ptera.kernel import Kernel, Parameter
+from ptera.module import Module
+
+__version__: str = _text(_lib.ptera_version())
+
+__all__ = [
+    "Device",
+    "Diagnostic",
+    "Engine",
+    "Error",
+    "Finding",
+    "FindingsError",
+    "IllegalAddress",
+    "In",
+    "InvalidLaunch",
+    "InvalidPTX",
+    "Kernel",
+    "KernelError",
+    "Module",
+    "Parameter",
+    "UnsupportedPTX",
+    "default_engine",
+    "devices",
+]

@@ -1,0 +1,220 @@
+"""Engines: worker threads and memory, in which modules are loaded."""
+
+from __future__ import annotations
+
+import sys
+import threading
+import weakref
+from collections.abc import Callable
+from types import TracebackType
+from typing import Any
+
+from ptera._library import ffi, lib, sized, text, values_of
+from ptera.errors import check
+
+__all__ = ["Engine", "default_engine"]
+
+_LOG_NAMES = {0: "note", 1: "warning", 2: "error"}
+
+
+def _write(output: str) -> None:
+    sys.stdout.write(output)
+
+
+class Engine:
+    """Worker threads, memory, and what runs on them.
+
+    Args:
+        threads: how many; 0: one for each core.
+        device: the GPU that it stands for by its id ("h100"; `devices()` lists them).
+        cpu: "v2", "v3", "v4": a CPU level; None: the best.
+        observe: observers that watch all launches, "race,isolate".
+        fmad: contract mul and add into fma, as NVIDIA's assembler does.
+        memory_bytes: a limit of buffers, variables, device heap and local memory; 0: none.
+        stack_bytes: local memory of a thread whose need is not known statically.
+        heap_bytes: limit of device malloc.
+        compile_inside: compile in this process and start no other.
+        print: gets the text of device printf; default: standard output.
+        log: gets (severity, text) of what the library decided, from any thread.
+
+    An engine ends with `close()`, or as a context manager, or when nothing refers to it.
+    """
+
+    def __init__(
+        self,
+        *,
+        threads: int = 0,
+        device: str | None = None,
+        cpu: str | None = None,
+        observe: str | None = None,
+        fmad: bool = True,
+        memory_bytes: int = 0,
+        stack_bytes: int | None = None,
+        heap_bytes: int | None = None,
+        compile_inside: bool = False,
+        print: Callable[[str], object] = _write,
+        log: Callable[[str, str], object] | None = None,
+    ) -> None:
+        options = ffi.new("ptera_options *")
+        lib.ptera_options_init_sized(options, ffi.sizeof("ptera_options"))
+        options.threads = threads
+        options.fmad = fmad
+        options.memory_bytes = memory_bytes
+        options.compile_inside = compile_inside
+        if stack_bytes is not None:
+            options.stack_bytes = stack_bytes
+        if heap_bytes is not None:
+            options.heap_bytes = heap_bytes
+        strings = []
+        for name, value in (("device", device), ("cpu", cpu), ("observe", observe)):
+            if value is not None:
+                strings.append(ffi.new("char[]", value.encode()))
+                setattr(options, name, strings[-1])
+        problems: list[str] = []
+        self._callbacks = _callbacks_of(print, log, problems)
+        options.print, options.log = self._callbacks
+        handle = ffi.new("ptera_engine **")
+        check(lib.ptera_engine_create(options, handle), "; ".join(problems))
+        self._handle = handle[0]
+        self.closed = False
+        self._finalizer = weakref.finalize(self, _destroy, self._handle, self._callbacks)
+        self.stream = Stream(self)
+
+    def close(self) -> None:
+        """Ends the engine, its modules and its memory; more than once does nothing."""
+        self.closed = True
+        self._finalizer()
+
+    def is_alive(self) -> bool:
+        """False once it has been destroyed, also where the interpreter ends."""
+        return self._finalizer.alive
+
+    def __enter__(self) -> Engine:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        value: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    @property
+    def handle(self) -> Any:
+        """The C API's ptera_engine."""
+        if self.closed:
+            raise ValueError("the engine is closed")
+        return self._handle
+
+    def error(self) -> str:
+        """What the last launch that failed reported."""
+        return text(lib.ptera_engine_error(self.handle))
+
+    def info(self) -> dict[str, Any]:
+        """What the engine runs on: version, CPU level, threads, device, compiler, cache."""
+        info = sized("ptera_info")
+        check(lib.ptera_engine_info(self.handle, info))
+        return values_of(info)
+
+    def alloc(self, nbytes: int) -> Any:
+        """Zeroed device memory between guard pages, as a buffer of bytes (cffi's).
+
+        An access of a kernel that leaves it by up to a page is an IllegalAddress. It is freed when
+        nothing refers to it.
+        """
+        address = ffi.new("void **")
+        check(lib.ptera_buffer_alloc(self.handle, nbytes, address))
+        memory = ffi.gc(
+            ffi.cast("char *", address[0]), lambda p, engine=self: engine._free(p), nbytes
+        )
+        return ffi.buffer(memory, nbytes)
+
+    def _free(self, address: Any) -> None:
+        if self.is_alive():
+            lib.ptera_buffer_free(self._handle, address)
+
+    def synchronize(self) -> None:
+        """Waits for the launches of `stream`; raises the first error of theirs."""
+        self.stream.synchronize()
+
+
+def _destroy(handle: Any, callbacks: Any) -> None:
+    del callbacks  # lived as long as the engine
+    lib.ptera_engine_destroy(handle)
+
+
+def _callbacks_of(
+    printer: Callable[[str], object],
+    log: Callable[[str, str], object] | None,
+    problems: list[str],
+) -> tuple[Any, Any]:
+    def print_text(_: Any, chars: Any, n: int) -> None:
+        printer(ffi.unpack(chars, n).decode(errors="replace"))
+
+    def log_text(_: Any, severity: int, chars: Any) -> None:
+        message = text(chars)
+        problems[:] = [message]
+        if log is not None:
+            log(_LOG_NAMES[severity], message)
+
+    return (
+        ffi.callback("void(void *, const char *, size_t)", print_text),
+        ffi.callback("void(void *, ptera_severity, const char *)", log_text),
+    )
+
+
+class Stream:
+    """Launches that are not waited for; they run one after the other. An engine has one."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = weakref.ref(engine)
+        self._running: dict[int, Any] = {}
+        self._errors: list[Exception] = []
+        self._number = 0
+        self._done = ffi.callback(
+            "void(void *, ptera_result, const char *)", self._end, onerror=self._fail
+        )
+
+    def launch(self, kernel: Any, launch: Any, keep: Any, make_error: Any) -> int:
+        """Starts it; `keep` lives until it has ended. Returns the C API's result."""
+        self._number += 1
+        number = self._number
+        self._running[number] = (keep, make_error)
+        result: int = lib.ptera_kernel_launch_async(
+            kernel, launch, self._done, ffi.cast("void *", number)
+        )
+        if result != lib.PTERA_OK:
+            del self._running[number]
+        return result
+
+    def _end(self, number: Any, result: int, message: Any) -> None:
+        _, make_error = self._running.pop(int(ffi.cast("uintptr_t", number)))
+        if result != lib.PTERA_OK:
+            self._errors.append(make_error(result, text(message)))
+
+    def _fail(self, kind: Any, value: Exception, traceback: Any) -> None:
+        self._errors.append(value)
+
+    def synchronize(self) -> None:
+        """Waits for all launches; raises the first error of theirs."""
+        engine = self._engine()
+        if engine is None:
+            return
+        check(lib.ptera_engine_wait(engine.handle))
+        errors, self._errors = self._errors, []
+        if errors:
+            raise errors[0]
+
+
+_default: Engine | None = None
+_default_lock = threading.Lock()
+
+
+def default_engine() -> Engine:
+    """The engine of those that name none: made when first asked for."""
+    global _default
+    with _default_lock:
+        if _default is None or _default.closed:
+            _default = Engine()
+        return _default

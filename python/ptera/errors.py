@@ -1,0 +1,177 @@
+"""Results of the C API as exceptions, diagnostics and findings as objects."""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+from typing import Any
+
+from ptera._library import ffi, lib, sized, text
+
+__all__ = [
+    "Diagnostic",
+    "Error",
+    "Finding",
+    "FindingsError",
+    "IllegalAddress",
+    "InvalidLaunch",
+    "InvalidPTX",
+    "KernelError",
+    "UnsupportedPTX",
+]
+
+_SEVERITIES = {0: "note", 1: "warning", 2: "error"}
+
+
+class Error(RuntimeError):
+    """Something that the library refused, or that failed.
+
+    Attributes:
+        result: the C API's number (ptera_result).
+        name: its name, "PTERA_ERROR_TRAP".
+    """
+
+    def __init__(self, result: int, message: str = "") -> None:
+        super().__init__(message or text(lib.ptera_result_text(result)))
+        self.result = result
+        self.name: str = ffi.typeof("ptera_result").elements.get(result, str(result))
+
+
+@dataclasses.dataclass(frozen=True)
+class Diagnostic:
+    """What the parser says of a place in PTX. `line` and `column` count from 1; 0: no place."""
+
+    severity: str
+    message: str
+    file: str
+    line: int
+    column: int
+    is_unsupported: bool
+    text: str  #: FILE:LINE:COL: severity: message, the line and a caret
+
+    def __str__(self) -> str:
+        return self.text
+
+
+class InvalidPTX(Error):
+    """A text that is no valid module; `diagnostics` has all that was found."""
+
+    def __init__(self, result: int, diagnostics: list[Diagnostic]) -> None:
+        super().__init__(result, "\n".join(d.text for d in diagnostics))
+        self.diagnostics = diagnostics
+
+
+class UnsupportedPTX(Error):
+    """The kernel uses what Ptera does not implement."""
+
+
+class InvalidLaunch(Error):
+    """Grid, block, cluster, shared memory or parameters do not fit the kernel."""
+
+
+_FAILURE = re.compile(
+    r"(?P<what>[a-z ]+?)(?: (?P<address>0x[0-9a-f]+))? in kernel '(?P<kernel>[^']*)' at "
+    r"(?P<file>.*?):(?P<line>\d+)(?: \((?P<source>.*?):(?P<source_line>\d+)\))?, "
+    r"CTA \((?P<cta>[\d,]+)\)(?:, thread \((?P<thread>[\d,]+)\))?"
+)
+
+
+def _triple(value: str | None) -> tuple[int, ...] | None:
+    return tuple(map(int, value.split(","))) if value else None
+
+
+class KernelError(Error):
+    """A kernel failed while it ran. What is not known is None.
+
+    Attributes:
+        what: "illegal address", "trap", "deadlock", ...
+        address: the address that was touched.
+        kernel, file, line: the kernel and the line of PTX.
+        source, source_line: the line of the source, where the PTX has .loc.
+        cta, thread: three coordinates each.
+    """
+
+    def __init__(self, result: int, message: str = "") -> None:
+        super().__init__(result, message)
+        found = _FAILURE.match(message)
+        get: Any = found.group if found else lambda _: None
+        self.what: str | None = get("what")
+        self.address = int(get("address"), 16) if get("address") else None
+        self.kernel: str | None = get("kernel")
+        self.file: str | None = get("file")
+        self.line = int(get("line")) if get("line") else None
+        self.source: str | None = get("source")
+        self.source_line = int(get("source_line")) if get("source_line") else None
+        self.cta = _triple(get("cta"))
+        self.thread = _triple(get("thread"))
+
+
+class IllegalAddress(KernelError):
+    """A kernel touched memory that is not mapped, or (isolated) not its own."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Finding:
+    """What a checker says of a place in PTX."""
+
+    file: str
+    line: int
+    column: int
+    message: str
+    text: str  #: FILE:LINE:COL: error: message, the line and a caret
+
+    @classmethod
+    def parse(cls, text: str) -> Finding:
+        found = re.match(r"(.*?):(\d+):(\d+): error: (.*)", text)
+        if not found:
+            return cls("", 0, 0, text, text)
+        return cls(found[1], int(found[2]), int(found[3]), found[4], text)
+
+    def __str__(self) -> str:
+        return self.text
+
+
+class FindingsError(Error):
+    """The kernel ran to its end, but a checker found something: `findings`."""
+
+    def __init__(self, result: int, findings: list[Finding]) -> None:
+        super().__init__(result, "\n".join(f.text for f in findings))
+        self.findings = findings
+
+
+def diagnostics_of(module: Any) -> list[Diagnostic]:
+    """All diagnostics of a ptera_module."""
+    found: list[Diagnostic] = []
+    d = sized("ptera_diagnostic")
+    while lib.ptera_module_diagnostic(module, len(found), d) == lib.PTERA_OK:
+        found.append(
+            Diagnostic(
+                severity=_SEVERITIES[d.severity],
+                message=text(d.message),
+                file=text(d.file),
+                line=d.line,
+                column=d.column,
+                is_unsupported=bool(d.is_unsupported),
+                text=text(d.text),
+            )
+        )
+    return found
+
+
+_CLASSES: dict[int, type[Error]] = {
+    lib.PTERA_ERROR_UNSUPPORTED_PTX: UnsupportedPTX,
+    lib.PTERA_ERROR_INVALID_LAUNCH: InvalidLaunch,
+    lib.PTERA_ERROR_ILLEGAL_ADDRESS: IllegalAddress,
+}
+
+
+def error_of(result: int, message: str = "") -> Error:
+    """The exception for a result other than PTERA_OK."""
+    is_failure = lib.PTERA_ERROR_ILLEGAL_ADDRESS <= result <= lib.PTERA_ERROR_HOST_FUNCTION
+    return _CLASSES.get(result, KernelError if is_failure else Error)(result, message)
+
+
+def check(result: int, message: str = "") -> None:
+    """Raises unless the result is PTERA_OK."""
+    if result != lib.PTERA_OK:
+        raise error_of(result, message)

@@ -1,0 +1,354 @@
+"""Kernels: their parameters, and launches of them on arrays."""
+
+from __future__ import annotations
+
+import ctypes
+import dataclasses
+import numbers
+import struct
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from ptera._library import ffi, lib, sized, text, values_of
+from ptera.arrays import extent
+from ptera.engine import Stream
+from ptera.errors import Finding, FindingsError, check, error_of
+
+if TYPE_CHECKING:
+    from ptera.module import Module
+
+__all__ = ["Kernel", "Parameter"]
+
+#: Launchers that a kernel keeps.
+_LAUNCHERS = 64
+#: Of struct's formats, that of each PTX type.
+_FORMATS = {
+    "u8": "B", "s8": "b", "b8": "B", "u16": "H", "s16": "h", "b16": "H",
+    "u32": "I", "s32": "i", "b32": "I", "u64": "Q", "s64": "q", "b64": "Q",
+    "f16": "e", "f32": "f", "f64": "d",
+}  # fmt: skip
+#: What integers are; numpy's are numbers.Integral by registration, which takes longer to find out.
+_INTEGERS = (int, numbers.Integral)
+_ENGINES = {
+    None: "PTERA_BACKEND_DEFAULT",
+    "auto": "PTERA_BACKEND_AUTO",
+    "interp": "PTERA_BACKEND_INTERP",
+    "jit": "PTERA_BACKEND_JIT",
+}
+
+
+@dataclasses.dataclass(frozen=True)
+class Parameter:
+    """A parameter of a kernel: its place in the parameter block, in bytes."""
+
+    name: str
+    type: str  #: PTX type of it or its element, "u64"
+    offset: int
+    bytes: int
+    is_array: bool  #: a struct or array by value
+
+
+@dataclasses.dataclass(frozen=True)
+class Options:
+    """How a kernel is launched: see Kernel.options."""
+
+    engine: str | None = None
+    timeout: float = 0
+    cluster: int | Sequence[int] | None = None
+    cooperative: bool = False
+    isolate: bool = False
+    math: str = "exact"
+    checks: Sequence[str] = ()
+    order: str = "lockstep"
+    async_late: bool = False
+    unwritten: int = 0
+
+
+class Kernel:
+    """A kernel of a module: `kernel[grid, block](arguments)` launches it.
+
+    grid and block are a number or up to three; then follow, if need be, bytes of dynamic shared
+    memory and a stream (`engine.stream`), which does not wait: kernel[grid, block, 1024, stream].
+
+    Arguments are checked against the parameters:
+        numbers: Python's and NumPy's, of the parameter's range;
+        addresses: arrays and tensors (zero-copy; see ptera.arrays.extent), None, or an int;
+        structs by value: ctypes.Structure, a record of NumPy, bytes; of the parameter's size.
+    """
+
+    def __init__(self, module: Module, handle: Any, options: Options | None = None) -> None:
+        self._module = module  # which lives as long
+        self._engine = module.engine
+        self._handle = handle
+        self._options = options or Options()
+        self.name = text(lib.ptera_kernel_name(handle))
+        self.parameters = _parameters_of(handle)
+        self._pack = struct.Struct(_format_of(self.parameters)).pack
+        self._converters = [_converter_of(p) for p in self.parameters]
+        self._launchers: dict[Any, Launcher] = {}
+
+    def __repr__(self) -> str:
+        parameters = ", ".join(f"{p.name}: {p.type}" for p in self.parameters)
+        return f"<ptera kernel {self.name}({parameters})>"
+
+    def options(self, **changes: Any) -> Kernel:
+        """The same kernel with other options of launches.
+
+        Args:
+            engine: "auto", "interp" or "jit"; both give the same bits.
+            timeout: seconds; 0: none.
+            cluster: CTAs of a cluster, a number or three.
+            cooperative: all CTAs resident at once.
+            isolate: test every access: what is not the kernel's memory is an IllegalAddress.
+            math: "exact" or "fast".
+            checks: checkers, of "race"; what they find is a FindingsError.
+            order: "lockstep", "lanes", "reverse" or "turns": of threads.
+            async_late: asynchronous operations take place as late as PTX allows.
+            unwritten: 1 to 255: what shared and local memory hold where a CTA begins.
+        """
+        return Kernel(self._module, self._handle, dataclasses.replace(self._options, **changes))
+
+    def __getitem__(self, configuration: Any) -> Launcher:
+        try:
+            return self._launchers[configuration]
+        except KeyError:
+            launcher = Launcher(self, configuration)
+            if len(self._launchers) >= _LAUNCHERS:
+                self._launchers.clear()
+            self._launchers[configuration] = launcher
+            return launcher
+        except TypeError:  # a list in it
+            return Launcher(self, configuration)
+
+    def properties(self) -> dict[str, Any]:
+        """What it demands of a launch: shared_bytes, max_threads, registers, ..."""
+        return self._read("ptera_kernel_properties", lib.ptera_kernel_properties_get)
+
+    def status(self) -> dict[str, Any]:
+        """How it has been run: native_launches, interpreted_launches, why, ..."""
+        return self._read("ptera_kernel_status", lib.ptera_kernel_info)
+
+    def emit(self, what: str = "asm", block: Any = 0, *, math: str = "exact") -> bytes:
+        """What the compiler makes of it for blocks of a shape: "llvm", "asm" or "obj"."""
+        data = ffi.new("const void **")
+        n = ffi.new("size_t *")
+        form = getattr(lib, "PTERA_EMIT_" + what.upper())
+        shape = (0, 0, 0) if block == 0 else _three(block, "block")
+        is_fast = _choice("math", math, {"exact": False, "fast": True})
+        self._check(lib.ptera_kernel_emit(self.handle, shape, is_fast, form, data, n))
+        return bytes(ffi.buffer(data[0], n[0]))
+
+    @property
+    def handle(self) -> Any:
+        """The C API's ptera_kernel."""
+        if self._engine.closed:
+            raise ValueError("the engine is closed")
+        return self._handle
+
+    def _check(self, result: int) -> None:
+        if result != lib.PTERA_OK:
+            raise error_of(result, self._engine.error())
+
+    def _read(self, name: str, get: Any) -> dict[str, Any]:
+        out = sized(name)
+        self._check(get(self.handle, out))
+        return values_of(out)
+
+    def _block_of(self, arguments: Sequence[Any], keep: list[Any]) -> bytes:
+        """The parameter block; what must live until the launch has ended goes into `keep`."""
+        if len(arguments) != len(self.parameters):
+            raise TypeError(
+                f"{self.name} takes {len(self.parameters)} arguments, not {len(arguments)}"
+            )
+        values: list[Any] = []
+        try:
+            for argument, convert in zip(arguments, self._converters):
+                kind = type(argument)
+                is_plain = kind is int or kind is float
+                values.append(argument if is_plain else convert(argument, keep))
+            return self._pack(*values)
+        except (struct.error, OverflowError):
+            raise self._misfit(values) from None
+        except (TypeError, ValueError) as error:
+            raise type(error)(f"{self.name}: {self._place(len(values))}: {error}") from None
+
+    def _place(self, i: int) -> str:
+        p = self.parameters[i]
+        return f"argument {i} ({p.name}: {p.type}{f'[{p.bytes} bytes]' if p.is_array else ''})"
+
+    def _misfit(self, values: list[Any]) -> Exception:
+        """Says which value does not fit its parameter."""
+        for i, (p, value) in enumerate(zip(self.parameters, values)):
+            try:
+                struct.pack(_element_format(p), value)
+            except (struct.error, OverflowError) as error:
+                is_range = isinstance(value, int) and p.type[0] in "usb" and not p.is_array
+                kind = OverflowError if is_range else TypeError
+                why = f"{value} is out of range" if is_range else str(error)
+                return kind(f"{self.name}: {self._place(i)}: {why}")
+        raise AssertionError("each value fits its parameter")
+
+
+class Launcher:
+    """A kernel with a grid and a block; called with the arguments it launches."""
+
+    __slots__ = ("_kernel", "_launch", "_stream", "_keep")
+
+    def __init__(self, kernel: Kernel, configuration: Any) -> None:
+        if not isinstance(configuration, tuple) or not 2 <= len(configuration) <= 4:
+            raise TypeError(
+                "a launch is kernel[grid, block] or kernel[grid, block, shared, stream]"
+            )
+        grid, block, *rest = configuration
+        shared, stream = (*rest, *(0, None)[len(rest) :])
+        self._kernel = kernel
+        self._stream: Stream | None = stream
+        self._launch = launch = ffi.new("ptera_launch *")
+        self._keep: list[Any] = []
+        lib.ptera_launch_init_sized(launch, ffi.sizeof("ptera_launch"))
+        launch.grid = _three(grid, "grid")
+        launch.block = _three(block, "block")
+        launch.shared_bytes = shared
+        _apply(kernel._options, launch)
+
+    def __call__(self, *arguments: Any) -> None:
+        kernel = self._kernel
+        keep: list[Any] = []
+        block = kernel._block_of(arguments, keep)
+        launch = ffi.new("ptera_launch *", self._launch[0])
+        launch.parameter_block = memory = ffi.from_buffer(block)
+        launch.parameter_block_bytes = len(block)
+        if self._stream is not None:
+            self._start(launch, keep)
+            return
+        if launch.isolate or launch.checks:
+            self._launch_checked(launch, keep)
+            return
+        result = lib.ptera_kernel_launch(kernel.handle, launch)
+        del memory  # lived until here
+        if result:
+            kernel._check(result)
+
+    def _start(self, launch: Any, keep: list[Any]) -> None:
+        kernel = self._kernel
+        if launch.checks or launch.isolate:
+            raise ValueError("checked and isolated launches are waited for: they take no stream")
+        assert self._stream is not None
+        kernel._check(self._stream.launch(kernel.handle, launch, (keep, kernel), error_of))
+
+    def _launch_checked(self, launch: Any, keep: list[Any]) -> None:
+        """With the memory of the arguments registered, and findings heard."""
+        kernel = self._kernel
+        findings: list[Finding] = []
+
+        def hear(_: Any, chars: Any) -> None:
+            findings.append(Finding.parse(text(chars)))
+
+        launch.finding = heard = ffi.callback("void(void *, const char *)", hear)
+        engine = kernel._engine
+        registered = []
+        try:
+            for address, n in {(address, n) for address, n, _ in keep if n}:
+                result = lib.ptera_memory_register(engine.handle, ffi.cast("void *", address), n)
+                if result == lib.PTERA_OK:  # a buffer of the engine's is known already
+                    registered.append(address)
+            result = lib.ptera_kernel_launch(kernel.handle, launch)
+        finally:
+            del heard  # lived until here
+            for address in registered:
+                check(lib.ptera_memory_unregister(engine.handle, ffi.cast("void *", address)))
+        if findings and result == lib.PTERA_ERROR_FINDINGS:
+            raise FindingsError(result, findings)
+        kernel._check(result)
+
+
+def _parameters_of(handle: Any) -> list[Parameter]:
+    found: list[Parameter] = []
+    p = sized("ptera_parameter")
+    while lib.ptera_kernel_parameter(handle, len(found), p) == lib.PTERA_OK:
+        found.append(Parameter(text(p.name), text(p.type), p.offset, p.bytes, bool(p.is_array)))
+    return found
+
+
+def _element_format(p: Parameter) -> str:
+    return f"<{p.bytes}s" if p.is_array else "<" + _FORMATS[p.type]
+
+
+def _format_of(parameters: list[Parameter]) -> str:
+    """Of the whole block, without alignment of struct's own."""
+    parts = ["<"]
+    end = 0
+    for p in parameters:
+        parts.append(f"{p.offset - end}x{_element_format(p)[1:]}")
+        end = p.offset + p.bytes
+    return "".join(parts)
+
+
+def _converter_of(p: Parameter) -> Callable[[Any, list[Any]], Any]:
+    """Makes of an argument what struct packs; memory that must live goes into a list."""
+    if p.is_array:
+        return lambda argument, keep: _bytes_of(argument, p.bytes)
+    if p.type[0] == "f":
+        return lambda argument, keep: float(argument)
+    return _address_of if p.bytes == 8 else _integer_of
+
+
+def _address_of(argument: Any, keep: list[Any]) -> int:
+    if argument is None:
+        return 0
+    if isinstance(argument, _INTEGERS):
+        return int(argument)
+    found = extent(argument)
+    keep.append(found)
+    return found[0]
+
+
+def _integer_of(argument: Any, keep: list[Any]) -> int:
+    if isinstance(argument, _INTEGERS):
+        return int(argument)
+    raise TypeError(f"{type(argument).__name__} is no integer")
+
+
+def _bytes_of(argument: Any, n: int) -> bytes:
+    value = bytes(argument) if isinstance(argument, ctypes.Structure) else argument
+    try:
+        raw = memoryview(value).tobytes()
+    except TypeError:
+        raise TypeError(
+            f"{type(argument).__name__} is no struct: ctypes.Structure, a record, or bytes"
+        ) from None
+    if len(raw) != n:
+        raise ValueError(f"the struct has {len(raw)} bytes, the parameter {n}")
+    return raw
+
+
+def _three(value: Any, what: str) -> tuple[int, int, int]:
+    numbers = tuple(value) if isinstance(value, (tuple, list)) else (value,)
+    if not 1 <= len(numbers) <= 3:
+        raise TypeError(f"{what} is a number, or up to three")
+    x, y, z = (*numbers, 1, 1)[:3]
+    return int(x), int(y), int(z)
+
+
+def _choice(name: str, value: Any, choices: dict[Any, Any]) -> Any:
+    if value not in choices:
+        known = ", ".join(repr(c) for c in choices)
+        raise ValueError(f"{name} is one of {known}, not {value!r}")
+    return choices[value]
+
+
+def _apply(options: Options, launch: Any) -> None:
+    orders = ("lockstep", "lanes", "reverse", "turns")
+    launch.backend = getattr(lib, _choice("engine", options.engine, _ENGINES))
+    launch.timeout_seconds = options.timeout
+    if options.cluster is not None:
+        launch.cluster = _three(options.cluster, "cluster")
+    launch.cooperative = options.cooperative
+    launch.isolate = options.isolate
+    launch.math_fast = _choice("math", options.math, {"exact": 0, "fast": 1})
+    for check_name in options.checks:
+        launch.checks |= _choice("checks", check_name, {"race": lib.PTERA_CHECK_RACE})
+    order = _choice("order", options.order, {o: "PTERA_ORDER_" + o.upper() for o in orders})
+    launch.order = getattr(lib, order)
+    launch.async_late = options.async_late
+    launch.unwritten = options.unwritten

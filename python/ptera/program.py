@@ -1,0 +1,23 @@
+"""The program `ptera`, which the wheel brings."""
+
+import os
+import sys
+from typing import NoReturn
+
+from ptera._library import PACKAGE
+
+__all__ = ["execute", "main"]
+
+
+def execute(arguments: list[str]) -> NoReturn:
+    """Becomes the program; does not return."""
+    own = PACKAGE / "bin" / "ptera"
+    sys.stdout.flush()
+    sys.stderr.flush()
+    if own.exists():
+        os.execv(own, [str(own), *arguments])
+    os.execvp("ptera", ["ptera", *arguments])
+
+
+def main() -> NoReturn:
+    execute(sys.argv[1:])

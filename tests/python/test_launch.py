@@ -1,0 +1,202 @@
+"""Launches on arrays: arguments of all kinds, what is refused, what fails in kernels."""
+
+import array
+import ctypes
+import struct
+import unittest
+
+import common
+import ptera
+from common import HEAD, KINDS, numpy
+
+
+class Point(ctypes.Structure):
+    _fields_ = [("x", ctypes.c_int), ("y", ctypes.c_int), ("z", ctypes.c_int)]
+
+
+class Saxpy(unittest.TestCase):
+    def setUp(self):
+        self.saxpy = ptera.Module(common.SAMPLES / "saxpy" / "saxpy.ptx").saxpy
+        self.x = array.array("f", range(100))
+        self.y = array.array("f", [1] * 100)
+
+    def test_works_on_the_memory_of_arrays(self):
+        self.saxpy[4, 32](100, 2.0, self.x, self.y)
+        self.assertEqual(self.y.tolist(), [1 + 2 * i for i in range(100)])
+
+    def test_both_engines(self):
+        for engine in ("interp", "jit", "auto"):
+            y = array.array("f", self.y)
+            self.saxpy.options(engine=engine)[4, 32](100, 2.0, self.x, y)
+            self.assertEqual(y[99], 199)
+
+    def test_grid_of_three_numbers(self):
+        self.saxpy[(4, 1, 1), [32, 1]](100, 2.0, self.x, self.y)
+        self.assertEqual(self.y[99], 199)
+
+    def test_stream_is_waited_for(self):
+        engine = ptera.default_engine()
+        for _ in range(3):
+            self.saxpy[4, 32, 0, engine.stream](100, 1.0, self.x, self.y)
+        engine.synchronize()
+        self.assertEqual(self.y[99], 1 + 3 * 99)
+
+    def test_stream_tells_errors_when_it_is_waited_for(self):
+        engine = ptera.default_engine()
+        self.saxpy[1, 32, 0, engine.stream](32, 1.0, None, self.y)
+        with self.assertRaises(ptera.IllegalAddress):
+            engine.synchronize()
+        engine.synchronize()
+
+    def test_illegal_address_has_its_place(self):
+        with self.assertRaises(ptera.IllegalAddress) as caught:
+            self.saxpy[4, 32](100, 2.0, 0, self.y)
+        error = caught.exception
+        self.assertEqual((error.kernel, error.address, error.cta), ("saxpy", 0, (0, 0, 0)))
+        self.assertTrue(error.file.endswith("saxpy.ptx"))
+        self.assertIn("ld.global", str(error))
+        self.assertGreater(error.line, 1)
+
+    def test_isolated_launch_stops_at_the_end_of_an_array(self):
+        isolated = self.saxpy.options(isolate=True)
+        isolated[4, 32](100, 2.0, self.x, self.y)
+        short = memoryview(bytearray(400))[:396]
+        with self.assertRaises(ptera.IllegalAddress) as caught:
+            isolated[4, 32](100, 2.0, self.x, short)
+        self.assertEqual(caught.exception.thread, (3, 0, 0))
+
+    def test_wrong_arguments_are_named(self):
+        for arguments, kind, text in (
+            ((100, 2.0, self.x), TypeError, "takes 4 arguments, not 3"),
+            ((-1, 2.0, self.x, self.y), OverflowError, "argument 0 .*u32.*-1 is out of range"),
+            ((2**32, 2.0, self.x, self.y), OverflowError, "out of range"),
+            ((1.5, 2.0, self.x, self.y), TypeError, "argument 0"),
+            (("1", 2.0, self.x, self.y), TypeError, "argument 0"),
+            ((100, "a", self.x, self.y), ValueError, "argument 1"),
+            ((100, 2.0, b"bytes", self.y), ValueError, "argument 2 .*read-only.*ptera.In"),
+            ((100, 2.0, 1.0, self.y), TypeError, "argument 2"),
+            ((100, 2.0, self.x, object()), TypeError, "argument 3 .*object is no array"),
+            ((100, 2.0, memoryview(self.x)[::2], self.y), ValueError, "not contiguous"),
+        ):
+            with self.subTest(arguments), self.assertRaisesRegex(kind, text):
+                self.saxpy[4, 32](*arguments)
+
+    def test_read_only_memory_that_is_only_read(self):
+        self.saxpy[4, 32](100, 2.0, ptera.In(self.x.tobytes()), self.y)
+        self.assertEqual(self.y[99], 199)
+
+    def test_wrong_shapes(self):
+        with self.assertRaisesRegex(ptera.InvalidLaunch, "block 2000x1x1"):
+            self.saxpy[1, 2000](100, 2.0, self.x, self.y)
+        for configuration in (4, (4,), (4, 32, 0, None, 1), ((1, 2, 3, 4), 32)):
+            with self.subTest(configuration), self.assertRaises(TypeError):
+                self.saxpy[configuration](100, 2.0, self.x, self.y)
+        with self.assertRaisesRegex(ValueError, "engine is one of"):
+            self.saxpy.options(engine="gpu")[1, 1]
+
+    def test_tells_of_itself(self):
+        self.assertEqual([p.type for p in self.saxpy.parameters], ["u32", "f32", "u64", "u64"])
+        self.assertEqual(self.saxpy.properties()["max_threads"], 1024)
+        self.saxpy.options(engine="interp")[4, 32](100, 2.0, self.x, self.y)
+        self.assertGreaterEqual(self.saxpy.status()["interpreted_launches"], 1)
+        self.assertIn("saxpy", repr(self.saxpy))
+
+    @unittest.skipUnless(numpy, "there is no numpy")
+    def test_numpy(self):
+        x = numpy.arange(100, dtype="f4")
+        y = numpy.ones(100, "f4")
+        self.saxpy[4, 32](numpy.uint32(100), numpy.float32(2), x, y)
+        self.assertTrue((y == 1 + 2 * x).all())
+        with self.assertRaisesRegex(ValueError, "not contiguous"):
+            self.saxpy[4, 32](50, 2.0, x[::2], y)
+        frozen = x.copy()
+        frozen.setflags(write=False)
+        with self.assertRaisesRegex(ValueError, "read-only"):
+            self.saxpy[4, 32](100, 2.0, frozen, y)
+        self.saxpy[4, 32](100, 2.0, ptera.In(frozen), y)
+
+    @unittest.skipUnless(numpy, "there is no numpy")
+    def test_array_interfaces(self):
+        x = numpy.arange(100, dtype="f4")
+        y = numpy.ones(100, "f4")
+
+        class Wrapped:
+            __cuda_array_interface__ = x.__array_interface__
+
+        class Exported:
+            def __dlpack__(self, **how):
+                return y.__dlpack__(**how)
+
+            def __dlpack_device__(self):
+                return y.__dlpack_device__()
+
+        self.saxpy[4, 32](100, 2.0, Wrapped(), Exported())
+        self.assertEqual(y[99], 199)
+
+
+class Kinds(unittest.TestCase):
+    def setUp(self):
+        self.kinds = ptera.Module(KINDS).kinds
+        self.out = bytearray(32)
+
+    def launch(self, point):
+        self.kinds[1, 1](200, -3, 0xDEADBEEF, -(2**60), 1.5, 2.25, point, self.out)
+        return struct.unpack("<BxhIqfId", self.out)
+
+    def test_each_kind_of_parameter(self):
+        expected = (200, -3, 0xDEADBEEF, -(2**60), 1.5, 9, 2.25)
+        for point in (Point(7, 8, 9), struct.pack("<3i", 7, 8, 9), array.array("i", [7, 8, 9])):
+            with self.subTest(point):
+                self.assertEqual(self.launch(point), expected)
+
+    def test_struct_of_another_size(self):
+        with self.assertRaisesRegex(ValueError, "the struct has 4 bytes, the parameter 12"):
+            self.launch(b"1234")
+        with self.assertRaisesRegex(TypeError, "float is no struct|argument 6"):
+            self.launch(1.0)
+
+
+class Memory(unittest.TestCase):
+    def test_guarded_memory(self):
+        saxpy = ptera.Module(common.SAMPLES / "saxpy" / "saxpy.ptx").saxpy
+        engine = ptera.default_engine()
+        x, y = engine.alloc(4096), engine.alloc(4096)
+        saxpy[32, 32](1024, 2.0, x, y)
+        with self.assertRaises(ptera.IllegalAddress):
+            saxpy[64, 32](1025, 2.0, x, y)
+
+
+class Checkers(unittest.TestCase):
+    RACE = (
+        HEAD
+        + """
+.visible .entry early(.param .u64 from, .param .u64 to)
+{
+    .reg .b64 %rd<3>;
+    .reg .b32 %r<3>;
+    .shared .align 16 .b8 tile[16];
+    ld.param.u64 %rd1, [from];
+    ld.param.u64 %rd2, [to];
+    mov.u32 %r1, tile;
+    cp.async.ca.shared.global [%r1], [%rd1], 16;
+    ld.shared.u32 %r2, [%r1];
+    cp.async.wait_all;
+    st.global.u32 [%rd2], %r2;
+    ret;
+}
+"""
+    )
+
+    def test_race_is_a_finding(self):
+        early = ptera.Module(self.RACE, name="early.ptx").early
+        memory = bytearray(64)
+        with self.assertRaises(ptera.FindingsError) as caught:
+            early.options(checks=["race"])[1, 1](memory, memory)
+        (finding,) = caught.exception.findings
+        self.assertEqual((finding.file, finding.line), ("early.ptx", 14))
+        self.assertIn("cp.async", finding.text)
+        early[1, 1](memory, memory)
+
+
+if __name__ == "__main__":
+    unittest.main()
