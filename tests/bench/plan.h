@@ -37,7 +37,7 @@ struct measured {
 bool plan_read(struct plan *p, int argc, char **argv);
 bool plan_has_case(const struct plan *p, const struct bench_kind *kind);
 unsigned plan_size(const struct plan *p, const struct bench_kind *kind);
-/* The peers' names are the columns of tables: the variants of one number of threads have them all. */
+/* The peers are the columns of tables: the variants of one number of threads have them all. */
 bool plan_is_column(const struct plan *p, int v);
 /* The variant that all results are held against: OpenMP by gcc, one thread. */
 const struct variant *plan_reference(void);

@@ -1,0 +1,17 @@
+/* right-looking Cholesky of a lower triangle, a step: the diagonal, the column, the rest */
+__kernel void chol_diagonal(uint n, uint k, __global double *a)
+{
+    a[k * n + k] = sqrt(a[k * n + k]);
+}
+__kernel void chol_column(uint n, uint k, __global double *a)
+{
+    uint i = k + 1 + get_group_id(0) * get_local_size(0) + get_local_id(0);
+    if (i < n)
+        a[i * n + k] /= a[k * n + k];
+}
+__kernel void chol_update(uint n, uint k, __global double *a)
+{
+    uint j = k + 1 + get_group_id(0) * 16 + get_local_id(0), i = k + 1 + get_group_id(1) * 16 + get_local_id(1);
+    if (i < n && j <= i)
+        a[i * n + j] -= a[i * n + k] * a[j * n + k];
+}
