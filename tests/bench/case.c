@@ -47,7 +47,8 @@ static const char *refuse_size(const struct bench_kind *kind, unsigned n)
     if (n == 0 || n > 1u << 28)
         return "the size is out of range";
     snprintf(text, sizeof text, "%s takes %s of %u", kind->name,
-             kind->is_power ? "powers of two that are multiples" : "multiples", kind->multiple);
+             kind->is_power ? "powers of two, multiples" : "multiples",
+             kind->multiple ? kind->multiple : 1);
     if ((kind->multiple && n % kind->multiple) || (kind->is_power && (n & (n - 1))))
         return text;
     return NULL;
