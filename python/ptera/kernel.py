@@ -199,8 +199,9 @@ class Launcher:
             raise TypeError(
                 "a launch is kernel[grid, block] or kernel[grid, block, shared, stream]"
             )
-        grid, block, *rest = configuration
-        shared, stream = (*rest, *(0, None)[len(rest) :])
+        grid, block = configuration[0], configuration[1]
+        shared = configuration[2] if len(configuration) > 2 else 0
+        stream = configuration[3] if len(configuration) > 3 else None
         self._kernel = kernel
         self._stream: Stream | None = stream
         self._launch = launch = ffi.new("ptera_launch *")
