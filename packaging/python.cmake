@@ -3,13 +3,13 @@
 
 find_package(Python3 COMPONENTS Interpreter QUIET)
 set(ptera_python ${CMAKE_BINARY_DIR}/python/ptera)
-file(GLOB python_sources CONFIGURE_DEPENDS python/ptera/*.py python/ptera/py.typed)
+file(GLOB_RECURSE python_sources CONFIGURE_DEPENDS python/ptera/*.py python/ptera/py.typed)
 list(FILTER python_sources EXCLUDE REGEX "_abi.py$")
 
-# The API as cffi has it, made from the header: builds without cffi leave it out.
+# The API as cffi has it, made from the header: builds without cffi, or Python 3.11, leave it out.
 set(have_cffi 1)
 if(Python3_Interpreter_FOUND)
-  execute_process(COMMAND ${Python3_EXECUTABLE} -c "import cffi" RESULT_VARIABLE have_cffi ERROR_QUIET)
+  execute_process(COMMAND ${Python3_EXECUTABLE} -c "import cffi, tomllib" RESULT_VARIABLE have_cffi ERROR_QUIET)
 endif()
 if(NOT have_cffi EQUAL 0)
   if(PTERA_WHEEL)
@@ -21,12 +21,14 @@ endif()
 add_custom_command(
   OUTPUT ${ptera_python}/_abi.py
   COMMAND ${CMAKE_COMMAND} -E make_directory ${ptera_python}
-  COMMAND ${CMAKE_COMMAND} -E copy_if_different ${python_sources} ${ptera_python}
+  COMMAND ${CMAKE_COMMAND} -E copy_directory ${CMAKE_SOURCE_DIR}/python/ptera ${ptera_python}
   COMMAND ${CMAKE_COMMAND} -E create_symlink ${CMAKE_BINARY_DIR} ${ptera_python}/lib
   COMMAND ${CMAKE_COMMAND} -E create_symlink ${CMAKE_BINARY_DIR} ${ptera_python}/bin
   COMMAND ${Python3_EXECUTABLE} ${CMAKE_SOURCE_DIR}/python/make_abi.py ${CMAKE_SOURCE_DIR}/include/ptera.h
           ${ptera_python}/_abi.py
-  DEPENDS python/make_abi.py include/ptera.h ${python_sources}
+  COMMAND ${Python3_EXECUTABLE} ${CMAKE_SOURCE_DIR}/python/make_info.py ${CMAKE_SOURCE_DIR}/python/pyproject.toml
+          ${PROJECT_VERSION} ${CMAKE_BINARY_DIR}/python
+  DEPENDS python/make_abi.py python/make_info.py python/pyproject.toml include/ptera.h ${python_sources}
   COMMENT "Making the Python package"
   VERBATIM)
 add_custom_target(python_package ALL DEPENDS ${ptera_python}/_abi.py)

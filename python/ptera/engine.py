@@ -117,6 +117,12 @@ class Engine:
         check(lib.ptera_engine_info(self.handle, info))
         return values_of(info)
 
+    @property
+    def compute_capability(self) -> tuple[int, int]:
+        """Of the GPU that it stands for: (9, 0)."""
+        info = self.info()
+        return info["compute_capability_major"], info["compute_capability_minor"]
+
     def alloc(self, nbytes: int) -> Any:
         """Zeroed device memory between guard pages, as a buffer of bytes (cffi's).
 

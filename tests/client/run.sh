@@ -22,6 +22,11 @@ warp)
     packages="warp-lang==1.19.0"
     export WARP_CACHE_PATH="$folder/warp/cache"
     ;;
+# It runs on NumPy's arrays: PyTorch is not needed.
+triton)
+    packages="triton==3.9.0 numpy==2.4.6 cffi==2.1.1"
+    export TRITON_CACHE_DIR="$folder/triton/cache"
+    ;;
 cupy)
     packages="cupy-cuda12x==14.2.0 nvidia-cuda-nvrtc-cu12==12.9.86 \
 nvidia-cuda-runtime-cu12==12.9.79"
@@ -39,4 +44,7 @@ fi
 for compiler in "$folder/$client"/lib/python3*/site-packages/nvidia/cuda_nvcc; do
     export CUDA_HOME="$compiler"
 done
+if [ "$client" = triton ]; then # which has a backend of the Python package's
+    PYTHONPATH=$(dirname "$ptera")/python exec "$folder/triton/bin/python" "$here/on_triton.py"
+fi
 exec "$ptera" exec "$folder/$client/bin/python" "$here/on_$client.py"

@@ -68,7 +68,7 @@ class Modules(unittest.TestCase):
     def test_unknown_names(self):
         module = ptera.Module(KINDS)
         with self.assertRaisesRegex(AttributeError, "no kernel 'nope'.*has: kinds"):
-            module.nope
+            module.nope  # noqa: B018
         with self.assertRaisesRegex(KeyError, "no kernel 'nope'"):
             module["nope"]
         with self.assertRaises(KeyError):

@@ -78,8 +78,7 @@ class Pytest(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             tests = pathlib.Path(folder) / "test_gpu.py"
             tests.write_text(TESTS)
-            command = ["pytest", "-p", "ptera.pytest_plugin", "-p", "no:cacheprovider"]
-            return run(*command, str(tests), *options)
+            return run("pytest", "-p", "no:cacheprovider", str(tests), *options)
 
     def test_with_a_gpu(self):
         done = self.pytest("--ptera", "--ptera-device", "h100")

@@ -1,0 +1,141 @@
+"""Triton without a GPU: the backend that ptera.triton is, on NumPy's arrays (no PyTorch)."""
+import io
+import sys
+import unittest
+from contextlib import redirect_stdout
+
+import numpy as np
+import triton
+import triton.language as tl
+from triton.tools.tensor_descriptor import TensorDescriptor
+
+
+class Tensor:
+    """What Triton wants of a tensor, on an array's memory."""
+
+    def __init__(self, array):
+        self.array = array
+        self.dtype = array.dtype
+        self.shape = array.shape
+
+    def data_ptr(self):
+        return self.array.ctypes.data
+
+    def stride(self, axis=None):
+        strides = tuple(s // self.array.itemsize for s in self.array.strides)
+        return strides if axis is None else strides[axis]
+
+
+@triton.jit
+def add(x, y, out, n, BLOCK: tl.constexpr):
+    at = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    inside = at < n
+    sums = tl.load(x + at, mask=inside) + tl.load(y + at, mask=inside)
+    tl.store(out + at, sums, mask=inside)
+
+
+@triton.jit
+def softmax(x, out, n, BLOCK: tl.constexpr):
+    at = tl.arange(0, BLOCK)
+    row = tl.program_id(0)
+    values = tl.load(x + row * n + at, mask=at < n, other=-float("inf"))
+    powers = tl.exp(values - tl.max(values, axis=0))
+    tl.store(out + row * n + at, powers / tl.sum(powers, axis=0), mask=at < n)
+
+
+@triton.jit
+def matmul(a, b, c, n, BLOCK: tl.constexpr):
+    rows = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    columns = tl.program_id(1) * BLOCK + tl.arange(0, BLOCK)
+    depth = tl.arange(0, BLOCK)
+    total = tl.zeros((BLOCK, BLOCK), tl.float32)
+    for k in range(0, n, BLOCK):
+        left = tl.load(a + rows[:, None] * n + (k + depth)[None, :])
+        right = tl.load(b + (k + depth)[:, None] * n + columns[None, :])
+        total = tl.dot(left, right, total)
+    tl.store(c + rows[:, None] * n + columns[None, :], total)
+
+
+@triton.jit
+def scalars(out, i8, i64, f32, f64, flag):
+    tl.store(out + 0, i8.to(tl.float64))
+    tl.store(out + 1, i64.to(tl.float64))
+    tl.store(out + 2, f32.to(tl.float64))
+    tl.store(out + 3, f64.to(tl.float64))
+    tl.store(out + 4, flag.to(tl.float64))
+
+
+@triton.jit
+def copy_tile(source, to, BLOCK: tl.constexpr):
+    row = tl.program_id(0) * BLOCK
+    to.store([row, 0], source.load([row, 0]))
+
+
+@triton.jit
+def show(x):
+    tl.device_print("value", tl.load(x))
+
+
+@triton.jit
+def hold(x):
+    tl.device_assert(tl.load(x) == 1, "x is one")
+
+
+class Triton(unittest.TestCase):
+    def test_is_the_active_driver(self):
+        target = triton.runtime.driver.active.get_current_target()
+        self.assertEqual((target.backend, target.arch), ("cuda", 90))
+        found = triton.runtime.driver.active.utils.get_device_properties(0)
+        self.assertEqual(found["max_shared_mem"], 232448)
+
+    def test_add(self):
+        n = 10_000
+        x, y = np.arange(n, dtype="f4"), np.ones(n, "f4")
+        out = np.zeros(n, "f4")
+        add[(triton.cdiv(n, 256),)](Tensor(x), Tensor(y), Tensor(out), n, BLOCK=256)
+        np.testing.assert_array_equal(out, x + 1)
+
+    def test_softmax(self):
+        x = np.random.default_rng(1).standard_normal((50, 300)).astype("f4")
+        out = np.zeros_like(x)
+        softmax[(50,)](Tensor(x), Tensor(out), 300, BLOCK=512)
+        powers = np.exp(x - x.max(1, keepdims=True))
+        np.testing.assert_allclose(out, powers / powers.sum(1, keepdims=True), rtol=1e-5)
+
+    def test_matmul(self):
+        rng = np.random.default_rng(2)
+        a, b = (rng.integers(-4, 5, (128, 128)).astype("f2") for _ in range(2))
+        c = np.zeros((128, 128), "f4")
+        matmul[(2, 2)](Tensor(a), Tensor(b), Tensor(c), 128, BLOCK=64)
+        np.testing.assert_array_equal(c, a.astype("f4") @ b.astype("f4"))
+
+    def test_scalars(self):
+        out = np.zeros(5)
+        scalars[(1,)](Tensor(out), -5, 2**40, 1.5, 0.1, True)
+        self.assertEqual(out.tolist(), [-5, 2**40, 1.5, np.float32(0.1), 1])
+
+    def test_tensor_descriptor(self):
+        x = np.arange(128 * 32, dtype="f4").reshape(128, 32)
+        out = np.zeros_like(x)
+        describe = TensorDescriptor.from_tensor
+        copy_tile[(2,)](describe(Tensor(x), [64, 32]), describe(Tensor(out), [64, 32]), BLOCK=64)
+        np.testing.assert_array_equal(out, x)
+
+    def test_print(self):
+        printed = io.StringIO()
+        with redirect_stdout(printed):
+            show[(1,)](Tensor(np.full(1, 42, "i4")), num_warps=1)
+        self.assertIn("value: 42", printed.getvalue())
+
+    def test_assert(self):
+        import ptera
+
+        with self.assertRaises(ptera.KernelError):
+            hold[(1,)](Tensor(np.zeros(1, "i4")), debug=True)
+
+
+if __name__ == "__main__":
+    result = unittest.main(exit=False).result
+    failed = len(result.failures) + len(result.errors)
+    print(f"client_triton: {result.testsRun - failed} passed, {failed} failed, 0 skipped")
+    sys.exit(failed > 0)
