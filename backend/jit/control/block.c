@@ -22,6 +22,7 @@
 #include "backend/jit/memory/atomic.h"
 #include "backend/jit/memory/cp_async.h"
 #include "backend/jit/memory/store_pair.h"
+#include "backend/jit/memory/structure.h"
 #include "backend/jit/value/guard.h"
 #include "backend/jit/value/operands.h"
 #include "backend/jit/value/predicate_bounds.h"
@@ -160,13 +161,15 @@ static void store_for(const struct jit *j, struct batch *b, uint32_t insn)
     }
 }
 
-/* The same for all that the instruction has brought: those of joined accesses come with the last of
+/* The same for all that the instruction has brought: those of joined accesses come with one of
  * them. */
 static void store_results(const struct jit *j, struct batch *b, uint32_t insn)
 {
     const struct jit_interleaved *join = jit_access_interleaved(j);
-    if (!join)
-        store_for(j, b, insn);
+    uint32_t n;
+    const uint32_t *brought = jit_structure_brought(j, &insn, &n);
+    for (uint32_t i = 0; !join && i < n; i++)
+        store_for(j, b, brought[i]);
     for (uint32_t i = 0; join && insn == join->last && i < join->n; i++)
         store_for(j, b, join->insns[i]);
 }

@@ -19,6 +19,7 @@
 #include "backend/jit/memory/overlapping_loads.h"
 #include "backend/jit/memory/prefetch.h"
 #include "backend/jit/memory/strided.h"
+#include "backend/jit/memory/structure.h"
 #include "backend/jit/value/registers.h"
 #include "backend/jit/value/visit.h"
 #include "backend/order.h"
@@ -335,6 +336,8 @@ bool jit_access_path_emit(const struct jit *j)
         run_interleaved(j, join);
         return true;
     }
+    if (jit_structure_access(j))
+        return true;
     if (!jit_access_describe(j, &a))
         return false;
     if (a.order == PT_ORDER_PLAIN) {
@@ -366,5 +369,6 @@ LLVMValueRef jit_access_path_test_all(const struct jit *j, const struct jit_orde
             all = all ? LLVMBuildAnd(j->code->b, all, test, "") : test;
         pt_insn_regs(j->unit->m, j->unit->f, at.insn, jit_def_use_note_write, written);
     }
-    return all;
+    jit_interleave_find(&at, o->insns + o->n_early, o->n - o->n_early);
+    return jit_structure_test(&at, all);
 }

@@ -11,6 +11,7 @@
 #include "backend/jit/jit.h"
 #include "backend/jit/memory/access.h"
 #include "backend/jit/memory/overlapping_loads.h"
+#include "backend/jit/memory/structure.h"
 #include "backend/jit/tune.h"
 #include "backend/jit/value/visit.h"
 #include "backend/order.h"
@@ -149,6 +150,7 @@ void jit_interleave_find(struct jit *j, const uint32_t *insns, uint32_t n)
         j->interleaved = join;
     }
     jit_overlapping_loads_find(j, insns, n);
+    jit_structure_find(j, insns, n);
 }
 
 void jit_interleave_describe(const struct jit *j, const struct jit_interleaved *join,

@@ -7,7 +7,7 @@
 #include "backend/jit/memory/access.h"
 
 /* Finds those of the instructions, in the order they run, whose accesses are in j->trusted and run
- * together: j->interleaved, j->overlaps. */
+ * together: j->interleaved, j->overlaps, j->structures. */
 void jit_interleave_find(struct jit *j, const uint32_t *insns, uint32_t n);
 
 /* What they access together. j->insn becomes the first. */
