@@ -30,6 +30,11 @@
 #define PT_ACCESS_HANDLER(name) \
     PT_ACCESS static const struct pt_code *name(const struct pt_code *c, struct pt_frame *f)
 
+/* The same of what few accesses need: out of line, so that the others save and restore nothing. */
+#define PT_ACCESS_COLD_HANDLER(name)                            \
+    PT_ACCESS __attribute__((noinline)) static const struct pt_code *name(const struct pt_code *c, \
+                                                                          struct pt_frame *f)
+
 /* A piece of kernel memory at any address: assigned, it is moved in place, where memcpy might be
  * called. */
 struct pt_piece16 {

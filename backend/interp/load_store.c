@@ -1,152 +1,120 @@
 /* ld, st. PTX ISA 9.7.9.8-12.
  *
  * A load reads all lanes before it writes a register, a store goes lane by lane upwards. Where
- * the lanes of a chunk of eight have consecutive addresses, or one address, a chunk is one
+ * the lanes of each half of a full warp have consecutive addresses, or one address, that is one
  * access.
  */
 #include "backend/interp/address.h"
 #include "backend/interp/fence.h"
 #include "backend/interp/operands.h"
+#include "backend/interp/shape.h"
 
 /* ---- what the lanes' addresses are like ------------------------------------------------------ */
 
-enum { CHUNK = 8 };
+/* How addresses are found where the register decides: lane i's is base[i] plus `imm`, of 32 bits
+ * and in the window where they are of shared memory. */
+struct reg_address {
+    const void *base;
+    uint64_t window, imm;
+    bool is_shared;
+};
 
-#if defined(__AVX2__)
-PT_ACCESS_INLINE bool is_run32(const uint32_t *a, uint32_t bytes)
+PT_ACCESS_INLINE struct reg_address find_reg(const struct pt_code *c, const struct pt_frame *f,
+                                             bool is_shared, uint64_t imm)
 {
-    __m256i iota = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
-    __m256i run = _mm256_add_epi32(_mm256_set1_epi32((int)a[0]),
-                                   _mm256_mullo_epi32(iota, _mm256_set1_epi32((int)bytes)));
-    __m256i differ = _mm256_xor_si256(run, _mm256_loadu_si256((const __m256i *)a));
-    return _mm256_testz_si256(differ, differ);
+    return (struct reg_address){__builtin_assume_aligned((char *)f + c->o[1], 64),
+                                is_shared ? (uint64_t)(uintptr_t)f->shared : 0, imm, is_shared};
 }
 
-PT_ACCESS_INLINE bool is_same32(const uint32_t *a)
+PT_ACCESS_INLINE uint64_t address_of(const struct reg_address *a, uint32_t i)
 {
-    __m256i differ =
-        _mm256_xor_si256(_mm256_set1_epi32((int)a[0]), _mm256_loadu_si256((const __m256i *)a));
-    return _mm256_testz_si256(differ, differ);
+    return a->is_shared ? a->window + (uint32_t)(((const uint32_t *)a->base)[i] + a->imm)
+                        : ((const uint64_t *)a->base)[i] + a->imm;
 }
 
-PT_ACCESS_INLINE bool is_run64(const uint64_t *a, uint64_t bytes)
+/* Whether a half's addresses, from lane `first` on, lie `bytes` apart. */
+PT_ACCESS_INLINE bool is_run(const struct reg_address *a, uint32_t first, uint32_t bytes)
 {
-    __m256i low =
-        _mm256_set_epi64x((long long)(3 * bytes), (long long)(2 * bytes), (long long)bytes, 0);
-    __m256i run = _mm256_add_epi64(_mm256_set1_epi64x((long long)a[0]), low);
-    __m256i next = _mm256_add_epi64(run, _mm256_set1_epi64x((long long)(4 * bytes)));
-    __m256i differ =
-        _mm256_or_si256(_mm256_xor_si256(run, _mm256_loadu_si256((const __m256i *)a)),
-                        _mm256_xor_si256(next, _mm256_loadu_si256((const __m256i *)(a + 4))));
-    return _mm256_testz_si256(differ, differ);
+    return a->is_shared
+               ? pt_shape_is_run32((const uint32_t *)a->base + first, PT_HALF, bytes)
+               : pt_shape_is_run64((const uint64_t *)a->base + first, PT_HALF, bytes);
 }
 
-PT_ACCESS_INLINE bool is_same64(const uint64_t *a)
+/* The or of the addresses of the lanes of `mask`. */
+PT_ACCESS_INLINE uint64_t any_address(const struct reg_address *a, uint32_t mask)
 {
-    return is_run64(a, 0);
-}
-#else
-PT_ACCESS_INLINE bool is_run32(const uint32_t *a, uint32_t bytes)
-{
-    uint32_t differ = 0;
-    for (uint32_t i = 1; i < CHUNK; i++)
-        differ |= a[i] ^ (a[0] + i * bytes);
-    return !differ;
-}
-
-PT_ACCESS_INLINE bool is_same32(const uint32_t *a)
-{
-    return is_run32(a, 0);
+    uint64_t any = 0;
+    if (mask == UINT32_MAX)
+        for (uint32_t i = 0; i < PT_WARP_SIZE; i++)
+            any |= address_of(a, i);
+    else
+        for (; mask; mask &= mask - 1)
+            any |= address_of(a, (uint32_t)__builtin_ctz(mask));
+    return any;
 }
 
-PT_ACCESS_INLINE bool is_run64(const uint64_t *a, uint64_t bytes)
-{
-    uint64_t differ = 0;
-    for (uint32_t i = 1; i < CHUNK; i++)
-        differ |= a[i] ^ (a[0] + i * bytes);
-    return !differ;
-}
-
-PT_ACCESS_INLINE bool is_same64(const uint64_t *a)
-{
-    return is_run64(a, 0);
-}
-#endif
-
-/* Lane i's address where the register decides. */
-PT_ACCESS_INLINE uint64_t reg_address(const struct pt_code *c, const struct pt_frame *f,
-                                      bool is_shared, const void *base, uint32_t i)
-{
-    return is_shared
-               ? (uint64_t)(uintptr_t)f->shared + (uint32_t)(((const uint32_t *)base)[i] + c->imm)
-               : ((const uint64_t *)base)[i] + c->imm;
-}
-
-PT_ACCESS_INLINE bool is_run(bool is_shared, const void *base, uint32_t first, uint32_t bytes)
-{
-    return is_shared ? is_run32((const uint32_t *)base + first, bytes)
-                     : is_run64((const uint64_t *)base + first, bytes);
-}
-
-PT_ACCESS_INLINE bool is_same(bool is_shared, const void *base, uint32_t first)
-{
-    return is_shared ? is_same32((const uint32_t *)base + first)
-                     : is_same64((const uint64_t *)base + first);
-}
-
-/* A loop that becomes vectors: what it reads is not what it writes. */
-#if defined(__clang__)
-#define RUN(i, n) _Pragma("clang loop vectorize(assume_safety)") for (uint32_t i = 0; i < (n); i++)
-#else
-#define RUN(i, n) _Pragma("GCC ivdep") for (uint32_t i = 0; i < (n); i++)
-#endif
+enum { CHUNK = 8 /* lanes at once, of full warps */ };
 
 /* ---- loads ----------------------------------------------------------------------------------- */
 
-/* One load of memory type M into slots of lane type T: plain values of all active lanes to v.
- * Returns the or of addresses (SHARED32 and REG64, the kinds that matter for speed). */
-#define LOAD_FAST(name, M, T, E, is_shared)                                            \
-    PT_ACCESS_HANDLER(name)                                                            \
-    {                                                                                  \
-        const void *base = __builtin_assume_aligned((char *)f + c->o[1], 64);          \
-        E v[PT_WARP_SIZE] __attribute__((aligned(64)));                                \
-        uint64_t any = 0;                                                              \
-        f->state->code = c;                                                            \
-        if (__builtin_expect(f->mask == UINT32_MAX, 1)) {                              \
-            for (uint32_t k = 0; k < PT_WARP_SIZE; k += CHUNK) {                       \
-                uint64_t at = reg_address(c, f, is_shared, base, k);                   \
-                any |= at;                                                             \
-                const M *from = (const M *)(uintptr_t)at;                              \
-                if (sizeof(M) == sizeof(E) && is_run(is_shared, base, k, sizeof(M))) { \
-                    pt_copy32(&v[k], from, CHUNK * sizeof(E));                         \
-                } else if (is_run(is_shared, base, k, sizeof(M))) {                    \
-                    RUN(i, CHUNK)                                                      \
-                    v[k + i] = (E)(T)from[i];                                          \
-                } else if (is_same(is_shared, base, k)) {                              \
-                    E one = (E)(T) * from;                                             \
-                    for (uint32_t i = 0; i < CHUNK; i++)                               \
-                        v[k + i] = one;                                                \
-                } else {                                                               \
-                    for (uint32_t i = 0; i < CHUNK; i++) {                             \
-                        uint64_t to = reg_address(c, f, is_shared, base, k + i);       \
-                        any |= to;                                                     \
-                        v[k + i] = (E)(T) * (const M *)(uintptr_t)to;                  \
-                    }                                                                  \
-                }                                                                      \
-            }                                                                          \
-        } else {                                                                       \
-            for (uint32_t left = f->mask; left; left &= left - 1) {                    \
-                uint32_t i = (uint32_t)__builtin_ctz(left);                            \
-                uint64_t to = reg_address(c, f, is_shared, base, i);                   \
-                any |= to;                                                             \
-                v[i] = (E)(T) * (const M *)(uintptr_t)to;                              \
-            }                                                                          \
-        }                                                                              \
-        if (__builtin_expect(any & (sizeof(M) - 1), 0))                                \
-            return pt_address_misaligned(c, f);                                        \
-        E *d = (E *)__builtin_assume_aligned((char *)f + c->o[0], 64);                 \
-        STORE_ACTIVE(d, v[i]);                                                         \
-        return c + 1;                                                                  \
+/* One load of memory type M, extended as T, into slots of E, where the register decides (SHARED32
+ * and REG64, the kinds that matter for speed): lane by lane. */
+#define LOAD_LANES(name, M, T, E, is_shared)                                         \
+    PT_ACCESS_COLD_HANDLER(name)                                                     \
+    {                                                                                \
+        const struct reg_address a = find_reg(c, f, is_shared, c->imm);              \
+        E v[PT_WARP_SIZE] __attribute__((aligned(64)));                              \
+        const uint32_t mask = f->mask;                                               \
+        if (mask == UINT32_MAX)                                                      \
+            for (uint32_t k = 0; k < PT_WARP_SIZE; k += CHUNK)                       \
+                PT_SHAPE_EACH(i, CHUNK)                                              \
+                v[k + i] = (E)(T) * (const M *)(uintptr_t)address_of(&a, k + i);     \
+        else                                                                         \
+            for (uint32_t left = mask; left; left &= left - 1) {                     \
+                uint32_t i = (uint32_t)__builtin_ctz(left);                          \
+                v[i] = (E)(T) * (const M *)(uintptr_t)address_of(&a, i);             \
+            }                                                                        \
+        if (__builtin_expect(any_address(&a, mask) & (sizeof(M) - 1), 0))            \
+            return pt_address_misaligned(c, f);                                      \
+        E *d = (E *)__builtin_assume_aligned((char *)f + c->o[0], 64);               \
+        STORE_ACTIVE(d, v[i]);                                                       \
+        return c + 1;                                                                \
+    }
+
+/* The same of a full warp, of which each half reads consecutive values, or all of it one. */
+#define LOAD_FAST(name, M, T, E, is_shared)                                                \
+    LOAD_LANES(name##_lanes, M, T, E, is_shared)                                           \
+    PT_ACCESS_HANDLER(name)                                                                \
+    {                                                                                      \
+        enum { PIECES = PT_SHAPE_PIECES(E) };                                              \
+        const struct reg_address a = find_reg(c, f, is_shared, c->imm);                    \
+        pt_shape_piece v[2 * PIECES];                                                      \
+        uint64_t any = 0;                                                                  \
+        f->state->code = c;                                                                \
+        if (__builtin_expect(f->mask != UINT32_MAX, 0))                                    \
+            return name##_lanes(c, f);                                                     \
+        PT_SHAPE_EACH(half, 2)                                                             \
+        {                                                                                  \
+            uint64_t at = address_of(&a, half * PT_HALF);                                  \
+            const M *from = (const M *)(uintptr_t)at;                                      \
+            any |= at;                                                                     \
+            if (!is_run(&a, half * PT_HALF, sizeof(M))) {                                  \
+                if (!is_run(&a, half * PT_HALF, 0))                                        \
+                    return name##_lanes(c, f);                                             \
+                pt_shape_fill(v + half * PIECES, (E)(T) * from, sizeof(E));                \
+            } else if (sizeof(M) == sizeof(E)) {                                           \
+                pt_shape_load(v + half * PIECES, from, sizeof(E));                         \
+            } else {                                                                       \
+                PT_SHAPE_LOOP(i, PT_HALF)                                                  \
+                ((E *)v)[half * PT_HALF + i] = (E)(T)from[i];                              \
+            }                                                                              \
+        }                                                                                  \
+        if (__builtin_expect(any & (sizeof(M) - 1), 0))                                    \
+            return pt_address_misaligned(c, f);                                            \
+        pt_shape_piece *d = (pt_shape_piece *)((char *)f + c->o[0]);                       \
+        PT_SHAPE_EACH(k, 2 * PIECES)                                                       \
+        d[k] = v[k];                                                                       \
+        return c + 1;                                                                      \
     }
 
 /* d[i] = value for the active lanes. */
@@ -236,51 +204,54 @@ static const pt_handler loads[LOAD_COUNT][4] = {
 
 /* ---- stores ---------------------------------------------------------------------------------- */
 
-/* Register and constant part may be misaligned each, but not their sum. */
-PT_ACCESS_INLINE bool is_aligned_sum(const struct pt_code *c, const struct pt_frame *f,
-                                     bool is_shared, const void *base, uint32_t bytes)
-{
-    uint64_t any = 0;
-    for (uint32_t i = 0; i < PT_WARP_SIZE; i++)
-        any |= reg_address(c, f, is_shared, base, i);
-    return !(any & (bytes - 1));
-}
-
 /* All addresses are tested before anything is written. */
+#define STORE_LANES(name, M, E, is_shared)                                           \
+    PT_ACCESS_COLD_HANDLER(name)                                                     \
+    {                                                                                \
+        const struct reg_address a = find_reg(c, f, is_shared, c->imm);              \
+        const E *v = (const E *)__builtin_assume_aligned((char *)f + c->o[0], 64);   \
+        const uint32_t mask = f->mask;                                               \
+        if (any_address(&a, mask) & (sizeof(M) - 1))                                 \
+            return pt_address_misaligned(c, f);                                      \
+        if (mask == UINT32_MAX)                                                      \
+            for (uint32_t k = 0; k < PT_WARP_SIZE; k += CHUNK)                       \
+                PT_SHAPE_EACH(i, CHUNK)                                              \
+                *(M *)(uintptr_t)address_of(&a, k + i) = (M)v[k + i];                \
+        else                                                                         \
+            for (uint32_t left = mask; left; left &= left - 1) {                     \
+                uint32_t i = (uint32_t)__builtin_ctz(left);                          \
+                *(M *)(uintptr_t)address_of(&a, i) = (M)v[i];                        \
+            }                                                                        \
+        return c + 1;                                                                \
+    }
+
+/* The same of a full warp, of which each half writes consecutive values. */
 #define STORE_FAST(name, M, E, is_shared)                                                 \
+    STORE_LANES(name##_lanes, M, E, is_shared)                                            \
     PT_ACCESS_HANDLER(name)                                                               \
     {                                                                                     \
-        const void *base = __builtin_assume_aligned((char *)f + c->o[1], 64);             \
-        const E *v = (const E *)__builtin_assume_aligned((char *)f + c->o[0], 64);        \
-        uint64_t any = 0;                                                                 \
+        const struct reg_address a = find_reg(c, f, is_shared, c->imm);                   \
+        const char *v = __builtin_assume_aligned((char *)f + c->o[0], 64);                \
+        uint64_t at[2] = {address_of(&a, 0), address_of(&a, PT_HALF)};                    \
         f->state->code = c;                                                               \
-        if (__builtin_expect(f->mask != UINT32_MAX, 0)) {                                 \
-            for (uint32_t left = f->mask; left; left &= left - 1)                         \
-                any |= reg_address(c, f, is_shared, base, (uint32_t)__builtin_ctz(left)); \
-            if (any & (sizeof(M) - 1))                                                    \
-                return pt_address_misaligned(c, f);                                       \
-            for (uint32_t left = f->mask; left; left &= left - 1) {                       \
-                uint32_t i = (uint32_t)__builtin_ctz(left);                               \
-                *(M *)(uintptr_t)reg_address(c, f, is_shared, base, i) = (M)v[i];         \
-            }                                                                             \
-            return c + 1;                                                                 \
-        }                                                                                 \
-        for (uint32_t i = 0; i < PT_WARP_SIZE; i++)                                       \
-            any |= is_shared ? ((const uint32_t *)base)[i] : ((const uint64_t *)base)[i]; \
-        if (__builtin_expect((any | c->imm) & (sizeof(M) - 1), 0) &&                      \
-            !is_aligned_sum(c, f, is_shared, base, sizeof(M)))                            \
+        if (__builtin_expect(f->mask != UINT32_MAX, 0) || !is_run(&a, 0, sizeof(M)) ||    \
+            !is_run(&a, PT_HALF, sizeof(M)))                                              \
+            return name##_lanes(c, f);                                                    \
+        if (__builtin_expect((at[0] | at[1]) & (sizeof(M) - 1), 0))                       \
             return pt_address_misaligned(c, f);                                           \
-        for (uint32_t k = 0; k < PT_WARP_SIZE; k += CHUNK) {                              \
-            M *to = (M *)(uintptr_t)reg_address(c, f, is_shared, base, k);                \
-            if (!is_run(is_shared, base, k, sizeof(M))) {                                 \
-                for (uint32_t i = k; i < k + CHUNK; i++)                                  \
-                    *(M *)(uintptr_t)reg_address(c, f, is_shared, base, i) = (M)v[i];     \
-            } else if (sizeof(M) == sizeof(E)) {                                          \
-                pt_copy32(to, &v[k], CHUNK * sizeof(E));                                  \
-            } else {                                                                      \
-                RUN(i, CHUNK)                                                             \
-                to[i] = (M)v[k + i];                                                      \
+        PT_SHAPE_EACH(half, 2)                                                            \
+        {                                                                                 \
+            M narrow[PT_HALF] __attribute__((aligned(16)));                               \
+            const E *from = (const E *)v + half * PT_HALF;                                \
+            char *to = (char *)(uintptr_t)at[half];                                       \
+            if (sizeof(M) == sizeof(E)) {                                                 \
+                pt_shape_store(to, (const pt_shape_piece *)from, sizeof(E));              \
+                continue;                                                                 \
             }                                                                             \
+            PT_SHAPE_LOOP(i, PT_HALF)                                                     \
+            narrow[i] = (M)from[i];                                                       \
+            for (uint32_t byte = 0; byte < sizeof narrow; byte += 16)                     \
+                pt_copy16(to + byte, (const char *)narrow + byte);                        \
         }                                                                                 \
         return c + 1;                                                                     \
     }
@@ -462,7 +433,7 @@ PT_ACCESS_INLINE bool is_whole_run(const struct pt_frame *f, const uint64_t *a, 
             return pt_address_outside(c, f, outside);                                          \
         if (is_whole_run(f, a, count * sizeof(E))) {                                           \
             const E *p = (const E *)(uintptr_t)a[0];                                           \
-            RUN(i, PT_WARP_SIZE)                                                               \
+            PT_SHAPE_LOOP(i, PT_WARP_SIZE)                                                       \
             for (uint32_t k = 0; k < count; k++)                                               \
                 value[k][i] = p[count * i + k];                                                \
         } else {                                                                               \
@@ -496,7 +467,7 @@ PT_ACCESS_INLINE bool is_whole_run(const struct pt_frame *f, const uint64_t *a, 
             source[k] = __builtin_assume_aligned((const char *)f + vector->slot[k], 64);       \
         if (is_whole_run(f, a, count * sizeof(E))) {                                           \
             E *p = (E *)(uintptr_t)a[0];                                                       \
-            RUN(i, PT_WARP_SIZE)                                                               \
+            PT_SHAPE_LOOP(i, PT_WARP_SIZE)                                                       \
             for (uint32_t k = 0; k < count; k++)                                               \
                 p[count * i + k] = source[k][i];                                               \
             return c + 1;                                                                      \
@@ -512,6 +483,46 @@ PT_ACCESS_INLINE bool is_whole_run(const struct pt_frame *f, const uint64_t *a, 
 VECTOR(load_2x32, store_2x32, uint32_t, 2)
 VECTOR(load_4x32, store_4x32, uint32_t, 4)
 VECTOR(load_2x64, store_2x64, uint64_t, 2)
+
+/* A load of a full warp of which each half reads one vector, where a register has the addresses. */
+#define VECTOR_FAST(name, any, E, count, is_shared)                                       \
+    PT_ACCESS_HANDLER(name)                                                               \
+    {                                                                                     \
+        enum { PIECES = PT_SHAPE_PIECES(E) };                                             \
+        const struct vector *vector = c->ptr;                                             \
+        const struct reg_address a = find_reg(c, f, is_shared, pt_address_code(c).imm);   \
+        f->state->code = c;                                                               \
+        if (__builtin_expect(f->mask != UINT32_MAX, 0) || !is_run(&a, 0, 0) ||            \
+            !is_run(&a, PT_HALF, 0))                                                      \
+            return any(c, f);                                                             \
+        uint64_t at[2] = {address_of(&a, 0), address_of(&a, PT_HALF)};                    \
+        E value[2 * count];                                                               \
+        PT_SHAPE_EACH(k, 2 * count)                                                       \
+        value[k] = ((const E *)(uintptr_t)at[k / count])[k % count];                      \
+        if (__builtin_expect((at[0] | at[1]) & (count * sizeof(E) - 1), 0))               \
+            return pt_address_misaligned(c, f);                                           \
+        PT_SHAPE_EACH(k, 2 * count)                                                       \
+        {                                                                                 \
+            pt_shape_piece *d = (pt_shape_piece *)((char *)f + vector->slot[k % count]);  \
+            pt_shape_fill(d + k / count * PIECES, value[k], sizeof(E));                   \
+        }                                                                                 \
+        return c + 1;                                                                     \
+    }
+VECTOR_FAST(load_reg_2x32, load_2x32, uint32_t, 2, false)
+VECTOR_FAST(load_reg_4x32, load_4x32, uint32_t, 4, false)
+VECTOR_FAST(load_reg_2x64, load_2x64, uint64_t, 2, false)
+VECTOR_FAST(load_shared_2x32, load_2x32, uint32_t, 2, true)
+VECTOR_FAST(load_shared_4x32, load_4x32, uint32_t, 4, true)
+VECTOR_FAST(load_shared_2x64, load_2x64, uint64_t, 2, true)
+
+/* By what a vector consists of, and how the address is found: REG64, SHARED32, any. */
+enum plain { PLAIN_2x32, PLAIN_4x32, PLAIN_2x64, PLAIN_COUNT };
+static const pt_handler vector_loads[PLAIN_COUNT][3] = {
+    [PLAIN_2x32] = {load_reg_2x32, load_shared_2x32, load_2x32},
+    [PLAIN_4x32] = {load_reg_4x32, load_shared_4x32, load_4x32},
+    [PLAIN_2x64] = {load_reg_2x64, load_shared_2x64, load_2x64},
+};
+static const pt_handler vector_stores[PLAIN_COUNT] = {store_2x32, store_4x32, store_2x64};
 
 /* b128: a slot of 16-byte elements. Aligned 16 bytes move whole on x86-64: Intel and AMD promise it
  * of every machine with AVX. 64-bit ARM promises it of exclusive pairs only, so that a strong load
@@ -649,18 +660,23 @@ static pt_handler scalar(struct pt_select *s, const struct vector *v, bool is_lo
 
 static pt_handler vector(struct pt_select *s, const struct vector *v, bool is_load, bool is_strong)
 {
+    enum pt_address kind = pt_address_kind(s->code);
     bool is_plain = !is_strong;
     for (uint32_t k = 0; k < v->n; k++)
         is_plain &= v->slot_bytes[k] == v->bytes;
     struct vector *kept = pt_operands_array(s, sizeof *kept);
     *kept = *v;
     pt_address_set_vector(s, kept);
-    if (is_plain && v->n == 2 && v->bytes == 4)
-        return is_load ? load_2x32 : store_2x32;
-    if (is_plain && v->n == 4 && v->bytes == 4)
-        return is_load ? load_4x32 : store_4x32;
-    if (is_plain && v->n == 2 && v->bytes == 8)
-        return is_load ? load_2x64 : store_2x64;
+    enum plain plain = v->n == 2 && v->bytes == 4   ? PLAIN_2x32
+                       : v->n == 4 && v->bytes == 4 ? PLAIN_4x32
+                       : v->n == 2 && v->bytes == 8 ? PLAIN_2x64
+                                                    : PLAIN_COUNT;
+    if (is_plain && plain != PLAIN_COUNT && !is_load)
+        return vector_stores[plain];
+    if (is_plain && plain != PLAIN_COUNT)
+        return vector_loads[plain][kind == PT_ADDRESS_REG64      ? 0
+                                   : kind == PT_ADDRESS_SHARED32 ? 1
+                                                                 : 2];
     return is_load ? load_vector : store_vector;
 }
 
