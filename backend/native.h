@@ -15,7 +15,7 @@
 
 #include "backend/exec.h"
 
-enum { PT_JIT_VERSION = 5 };
+enum { PT_JIT_VERSION = 6 };
 
 /* How the reason begins why a kernel is not native, where that is a mistake of the compiler's
  * own. */
@@ -75,14 +75,19 @@ struct pt_native_limits {
     /* asked again and again meanwhile, by the thread that compiles: true, nobody wants it any more.
      * May be NULL */
     bool (*is_stopped)(void *ud);
-    void *ud;
+    /* the compiler process has a processor only while nobody else wants it */
+    bool is_nice;
+    /* where is_nice: asked likewise; true, it is wanted soon. May be NULL */
+    bool (*is_urgent)(void *ud);
+    void *ud; /* of both */
 };
 
 enum pt_native_end {
     PT_NATIVE_MADE,
     PT_NATIVE_REFUSED,   /* the kernel stays interpreted: see `why` */
     PT_NATIVE_NO_MEMORY, /* here or in the compiler process */
-    PT_NATIVE_STOPPED
+    PT_NATIVE_STOPPED,
+    PT_NATIVE_STARVED /* is_nice: it is urgent, and has had no processor for most of the time */
 };
 
 struct pt_native_result {
@@ -97,6 +102,9 @@ struct pt_jit {
     struct pt_native_request *(*request)(const struct pt_program *program,
                                          const struct pt_native_options *options);
     void (*drop)(struct pt_native_request *request);
+    /* Finds it in the cache; NULL: it is not there. */
+    struct pt_native *(*find)(const struct pt_native_request *request,
+                              const struct pt_program *program);
     /* Compiles it, or finds it in the cache. NULL unless result->end is PT_NATIVE_MADE. From any
      * number of threads at once. */
     struct pt_native *(*compile)(const struct pt_native_request *request,

@@ -13,6 +13,7 @@
 #include "runtime/mem.h"
 #include "runtime/pool.h"
 #include "runtime/print.h"
+#include "runtime/profile.h"
 #include "runtime/queue.h"
 #include "runtime/twin.h"
 
@@ -25,12 +26,17 @@ struct pt_slot;
 struct pt_params;
 struct pt_version;
 
-/* The thread that compiles in the background, and what waits for it: under the engine's lock. */
+enum { PT_COMPILING_MOST = 4 /* kernels at once, of each priority */ };
+
+/* The threads that make native code in the background, and what waits for them: under the engine's
+ * lock. One more than may compile at once: what the cache has waits for no compile. */
 struct pt_compiler {
-    pthread_t thread;
-    pthread_cond_t change; /* of the queue, of a version */
+    pthread_t threads[2 * PT_COMPILING_MOST + 1];
+    unsigned n_threads, n_idle;
+    unsigned n_compiling[2]; /* at usual priority, behind all others */
+    pthread_cond_t change;   /* of the queue, of a version */
     struct pt_version *queue;
-    bool is_started, closing;
+    bool closing;
     atomic_flag has_told_cache; /* that compiled kernels are not kept */
 };
 
@@ -46,7 +52,7 @@ struct ptera_engine {
     double compile_seconds; /* this and what follows: struct pt_native_limits */
     uint64_t compile_bytes;
     bool compile_inside;
-    unsigned forks; /* pt_engine_forks, when it was made */
+    unsigned forks;     /* pt_engine_forks, when it was made */
     uint32_t observers; /* that watch all launches, and memory: a set of enum pt_test */
     const struct pt_observer *memory_observers[PT_OBSERVERS + 1]; /* those for mem.observers */
     struct pt_mem mem;
@@ -69,7 +75,7 @@ struct ptera_engine {
     struct pt_compiler compiler;
     struct pt_version *versions; /* native code: native.h */
     unsigned n_versions;
-    uint64_t uses;            /* clock of their last uses */
+    uint64_t uses; /* clock of their last uses */
     uint64_t code_bytes;
     struct pt_host host;
     char error[PT_ERROR_BYTES];
@@ -78,14 +84,15 @@ struct ptera_engine {
 struct ptera_kernel {
     ptera_module *module;
     uint32_t func;
-    struct pt_image image;      /* with symbols of its own: .shared is laid out for each kernel */
+    struct pt_image image; /* with symbols of its own: .shared is laid out for each kernel */
     _Atomic(struct pt_program *) programs; /* a list, one for each set of tests so far */
-    struct pt_version *versions; /* under the engine's lock */
-    atomic_uint_fast64_t interpreted_ns; /* so far, of all workers: how hot it is */
+    struct pt_version *versions;           /* under the engine's lock */
+    atomic_uint_fast64_t interpreted_ns;   /* so far, of all workers: how hot it is */
+    atomic_uint_fast64_t running_since;    /* an interpreted launch of it; 0: there is none */
     atomic_uint_fast64_t native_launches, interpreted_launches, stepped;
     /* that native code has taken, and that nobody was told of yet */
     atomic_uint_fast64_t compile_ns;
-    atomic_uint registers;     /* registers.c; 0: not counted yet */
+    atomic_uint registers; /* registers.c; 0: not counted yet */
     /* the last launch that asked for native code was interpreted; NULL: it was native */
     _Atomic(const char *) why;
 };
@@ -101,13 +108,13 @@ struct ptera_module {
     pthread_mutex_t lock;       /* of `ir` and the kernels' programs */
     struct pt_module ir;
     const char *name;
-    char *text;                 /* a copy: diagnostics and faults show lines of it */
+    char *text; /* a copy: diagnostics and faults show lines of it */
     size_t text_len;
-    uint64_t *symbols;          /* addresses of .global and .const variables, by symbol */
+    uint64_t *symbols; /* addresses of .global and .const variables, by symbol */
     uint8_t *globals;
     struct pt_twin constants;
     uint64_t constants_bytes;
-    uint8_t *funcs;             /* reserved addresses that stand for functions */
+    uint8_t *funcs; /* reserved addresses that stand for functions */
     size_t funcs_bytes;
     struct ptera_module
         *callers; /* kernels that call this module's functions; NULL until they are wanted */
@@ -115,6 +122,8 @@ struct ptera_module {
     struct pt_host_link *host_links; /* by function; of those with is_host */
     ptera_kernel *kernels;
     uint32_t n_kernels;
+    bool has_profile; /* what is hot is kept under this: */
+    struct pt_profile_key profile;
     PT_VEC(const char *) diag_texts;
     PT_VEC(struct pt_told) told; /* accesses outside that went on */
 };

@@ -7,6 +7,8 @@
 
 /* Before the run: takes what is there, or is worth waiting for. */
 void pt_hot_begin(struct pt_job *job, const struct pt_variant *variant);
+/* After the run. */
+void pt_hot_end(struct pt_job *job);
 /* The clock of pt_hot_count, read in a few nanoseconds. */
 uint64_t pt_hot_now(void);
 /* Between clusters of a worker that has interpreted since *since, which becomes now: asks for

@@ -26,6 +26,7 @@ struct pt_job {
     _Atomic(struct pt_version *)
         version; /* whose native code runs it, once it is ready; NULL: the interpreter does */
     atomic_bool was_native, was_interpreted; /* some of it, at least */
+    uint64_t begun; /* pt_hot_now, of a launch that may be native */
     unsigned n_workers;
     atomic_uint_fast64_t next_cluster;
     /* of the grid, each for a worker to begin with, where native code runs all of it; 0: there are

@@ -627,6 +627,8 @@ ptera_result pt_launch_run(struct pt_job *job, struct pt_launched *launched)
     pt_thread_call(PT_STACK_WORK, run_reported, job);
     if (is_observed)
         pt_observe_launch(&job->launch, true);
+    if (job->may_be_native)
+        pt_hot_end(job);
     if (launched)
         tell(job, pt_now_ns() - begun, launched);
     ptera_result r = job->result;

@@ -185,6 +185,7 @@ ptera_result ptera_module_load(ptera_engine *engine, const char *name, const cha
         return result;
     }
     link_in(m);
+    pt_native_expect(m);
     *module = m;
     return result;
 }

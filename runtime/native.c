@@ -9,6 +9,7 @@
 #include "runtime/deadline.h"
 #include "runtime/engine.h"
 #include "runtime/jit.h"
+#include "runtime/profile.h"
 #include "runtime/thread.h"
 
 /* After SHAPES shapes of a kernel one version for any shape serves the others; where there can
@@ -73,6 +74,8 @@ static char no_memory[] = "no memory to compile it";
 
 static void free_version(ptera_engine *engine, struct pt_version *v)
 {
+    if (v->request)
+        pt_jit()->drop(v->request);
     if (v->native)
         pt_jit()->release(v->native);
     if (v->why != no_memory)
@@ -155,12 +158,41 @@ void pt_native_put(ptera_engine *engine, struct pt_version *version)
     pthread_mutex_unlock(&engine->lock);
 }
 
+/* ---- heat ------------------------------------------------------------------------------------ */
+
+/* What the cache has is looked for when a kernel has been interpreted for LOOK_NS. Else it is
+ * compiled, which takes long, and longer the more code it is: behind all others, where they leave a
+ * processor, when it has been interpreted for a part of what that takes, and at usual priority when
+ * it has been for half as long. A program of many kernels that are launched a few times is over
+ * before.
+ * Zen 4, 2026-11-25: compiling takes some 0.7 ms an instruction of PTX. */
+enum { LOOK_NS = 2000000, BEGIN_NS = 50000, URGENT_NS = 350000 /* an instruction */, POLL_MS = 5 };
+
+/* In so few instructions there is nothing to give way with. */
+enum { SMALL = 64 };
+
+static uint64_t heat_of(const struct pt_version *v)
+{
+    const ptera_kernel *kernel = v->made_for.kernel;
+    uint64_t since = atomic_load(&kernel->running_since), now = pt_now_ns();
+    return atomic_load(&kernel->interpreted_ns) + (since && since < now ? now - since : 0);
+}
+
+/* Of a kernel whose program has been made. */
+static bool is_hot(const struct pt_version *v, bool is_urgent)
+{
+    const ptera_kernel *kernel = v->made_for.kernel;
+    uint64_t n = kernel->module->ir.funcs.v[kernel->func].insns.n;
+    return heat_of(v) >= LOOK_NS + n * (is_urgent && n > SMALL ? URGENT_NS : BEGIN_NS);
+}
+
 /* ---- making one ------------------------------------------------------------------------------ */
 
 /* Who makes a version, and until when. */
 struct making {
     struct pt_version *version;
     const struct timespec *deadline; /* NULL: none */
+    bool is_nice;                    /* pt_native_limits */
 };
 
 static bool is_stopped(void *ud)
@@ -168,6 +200,12 @@ static bool is_stopped(void *ud)
     const struct making *m = ud;
     return atomic_load(&m->version->is_unwanted) ||
            (m->deadline && pt_deadline_left(m->deadline) <= 0);
+}
+
+static bool is_urgent(void *ud)
+{
+    const struct making *m = ud;
+    return is_hot(m->version, true);
 }
 
 static struct pt_native_limits limits_of(const ptera_engine *engine)
@@ -195,11 +233,11 @@ static void tell_cache(ptera_engine *engine)
         pt_engine_log(engine, PTERA_WARNING, "compiled kernels are not kept in %s", refusal);
 }
 
-static struct pt_native *compile(struct making *m, struct pt_native_result *result)
+/* False with *result set. What the version is made from: it may be there already. */
+static bool prepare(struct pt_version *v, struct pt_native_result *result)
 {
-    const struct pt_variant *variant = &m->version->made_for;
+    const struct pt_variant *variant = &v->made_for;
     ptera_module *module = variant->kernel->module;
-    const struct pt_program *program = pt_compile_made(variant->kernel, 0);
     struct pt_native_options options = {.math_fast = variant->math_fast,
                                         .has_cluster = variant->has_cluster,
                                         .level = module->engine->backend->name};
@@ -208,16 +246,36 @@ static struct pt_native *compile(struct making *m, struct pt_native_result *resu
         result->end = PT_NATIVE_REFUSED;
         snprintf(result->why, sizeof result->why, "%.*s", (int)sizeof result->why - 1,
                  pt_jit_error());
-        return NULL;
+        return false;
     }
     tell_cache(module->engine);
-    struct pt_native_limits limits = limits_of(module->engine);
-    limits.is_stopped = is_stopped;
-    limits.ud = m;
-    struct pt_native_request *r = request(module, program, &options);
+    const struct pt_program *program = pt_compile_made(variant->kernel, 0);
+    if (!v->request && program)
+        v->request = request(module, program, &options);
     result->end = PT_NATIVE_NO_MEMORY;
-    struct pt_native *native = r ? pt_jit()->compile(r, program, &limits, result) : NULL;
-    pt_jit()->drop(r);
+    return v->request != NULL;
+}
+
+static void drop_request(struct pt_version *v)
+{
+    pt_jit()->drop(v->request);
+    v->request = NULL;
+}
+
+static struct pt_native *compile(const struct making *m, struct pt_native_result *result)
+{
+    struct pt_version *v = m->version;
+    if (!prepare(v, result))
+        return NULL;
+    struct pt_native_limits limits = limits_of(v->made_for.kernel->module->engine);
+    limits.is_stopped = is_stopped;
+    limits.is_nice = m->is_nice;
+    limits.is_urgent = is_urgent;
+    limits.ud = (void *)(uintptr_t)m;
+    struct pt_native *native =
+        pt_jit()->compile(v->request, pt_compile_made(v->made_for.kernel, 0), &limits, result);
+    if (result->end != PT_NATIVE_STARVED)
+        drop_request(v);
     return native;
 }
 
@@ -259,13 +317,15 @@ static void drop(struct pt_version *v)
 
 /* Until the deadline, if there is one. Where nobody demands native code, no memory is a reason
  * not to try again. */
-static enum pt_native_end make(struct pt_version *v, const struct timespec *deadline,
-                               bool is_demanded)
+static enum pt_native_end make(const struct making *m, bool is_demanded)
 {
+    struct pt_version *v = m->version;
     struct pt_native_result result;
     uint64_t begun = pt_now_ns();
-    struct pt_native *native = compile(&(struct making){v, deadline}, &result);
+    struct pt_native *native = compile(m, &result);
     atomic_fetch_add(&v->made_for.kernel->compile_ns, pt_now_ns() - begun);
+    if (result.end == PT_NATIVE_STARVED)
+        return result.end;
     if (result.end == PT_NATIVE_STOPPED || (result.end == PT_NATIVE_NO_MEMORY && is_demanded)) {
         drop(v);
         return result.end;
@@ -278,27 +338,44 @@ static enum pt_native_end make(struct pt_version *v, const struct timespec *dead
 
 /* ---- for a launch that waits ----------------------------------------------------------------- */
 
-/* Under the engine's lock: true if the version waited to be compiled in the background, and does
- * no more. */
+/* Under the engine's lock: true if the version waited for the background, and does no more. */
 static bool take_from_queue(ptera_engine *engine, struct pt_version *v)
 {
     struct pt_version **p = &engine->compiler.queue;
-    while (*p && *p != v)
-        p = &(*p)->queued;
-    if (!*p)
+    if (!v->is_queued)
         return false;
+    while (*p != v)
+        p = &(*p)->queued;
     *p = v->queued;
+    v->is_queued = false;
     return true;
 }
 
-/* Under the engine's lock: until the version is ready, or dropped. False: the time is over. */
-static bool wait_for(ptera_engine *engine, struct pt_version *v, const struct timespec *deadline)
+static bool is_done(const struct pt_version *v)
+{
+    return atomic_load(&v->is_ready) || v->is_dropped;
+}
+
+/* Nobody makes it now. */
+static bool is_idle(const struct pt_version *v)
+{
+    return is_done(v) || v->is_queued;
+}
+
+static bool is_found(const struct pt_version *v)
+{
+    return is_done(v) || atomic_load(&v->is_missing);
+}
+
+/* Under the engine's lock: until the version is so far. False: the time is over. */
+static bool wait_for(ptera_engine *engine, struct pt_version *v,
+                     bool (*is_so_far)(const struct pt_version *v), const struct timespec *deadline)
 {
     int error = 0;
-    while (!error && !atomic_load(&v->is_ready) && !v->is_dropped)
+    while (!error && !is_so_far(v))
         error = deadline ? pthread_cond_timedwait(&engine->compiler.change, &engine->lock, deadline)
                          : pthread_cond_wait(&engine->compiler.change, &engine->lock);
-    return atomic_load(&v->is_ready) || v->is_dropped;
+    return is_so_far(v);
 }
 
 /* A version that is ready, or that the caller is to make; NULL with *end set. */
@@ -312,7 +389,7 @@ static struct pt_version *get(struct pt_variant *variant, const struct timespec 
         *is_mine = !v || take_from_queue(engine, v);
         if (*is_mine)
             return v ? v : enter(variant);
-        bool is_over = !wait_for(engine, v, deadline);
+        bool is_over = !wait_for(engine, v, is_idle, deadline);
         if (atomic_load(&v->is_ready))
             return v;
         put(engine, v);
@@ -334,7 +411,7 @@ static enum pt_native_end get_made(const struct pt_variant *given, const struct 
     pthread_mutex_unlock(&engine->lock);
     if (!*version)
         return end;
-    end = is_mine ? make(*version, deadline, true) : PT_NATIVE_MADE;
+    end = is_mine ? make(&(struct making){*version, deadline, false}, true) : PT_NATIVE_MADE;
     if (end == PT_NATIVE_MADE)
         return end;
     pt_native_put(engine, *version);
@@ -355,46 +432,60 @@ enum pt_native_end pt_native_get(const struct pt_variant *variant, double second
     return get_made(variant, until, version);
 }
 
+/* A launch of what waits begins. */
+static void wake(ptera_engine *engine, const struct pt_version *v)
+{
+    if (v && v->is_queued)
+        pthread_cond_broadcast(&engine->compiler.change);
+}
+
 struct pt_version *pt_native_find(const struct pt_variant *given)
 {
     struct pt_variant variant = *given;
     ptera_engine *engine = variant.kernel->module->engine;
     pthread_mutex_lock(&engine->lock);
     struct pt_version *v = find_or_choose(&variant);
+    wake(engine, v);
     pthread_mutex_unlock(&engine->lock);
     return v;
 }
 
 /* ---- the background -------------------------------------------------------------------------- */
 
-static void *compile_main(void *ud)
+static unsigned most_compiling(const ptera_engine *engine)
 {
-    ptera_engine *engine = ud;
-    struct pt_compiler *c = &engine->compiler;
-    pthread_mutex_lock(&engine->lock);
-    while (!c->closing) {
-        struct pt_version *v = c->queue;
-        if (!v) {
-            pthread_cond_wait(&c->change, &engine->lock);
-            continue;
-        }
-        c->queue = v->queued;
-        v->users++; /* that it stays */
-        pthread_mutex_unlock(&engine->lock);
-        make(v, NULL, false);
-        pthread_mutex_lock(&engine->lock);
-        put(engine, v);
-        pthread_cond_broadcast(&c->change);
-    }
-    pthread_mutex_unlock(&engine->lock);
-    return NULL;
+    unsigned most = engine->compile_inside ? 1 : engine->threads;
+    return most < PT_COMPILING_MOST ? most : PT_COMPILING_MOST;
 }
 
-static bool start_compiler(ptera_engine *engine)
+/* Of what was hot in an earlier run, and is not yet in this one, half as many at once. */
+static bool may_begin(ptera_engine *engine, const struct pt_version *v)
 {
-    struct pt_compiler *c = &engine->compiler;
-    c->is_started = c->is_started || pt_thread_start(&c->thread, 0, compile_main, engine);
-    return c->is_started;
+    const unsigned *n = engine->compiler.n_compiling;
+    const unsigned most = most_compiling(engine);
+    if (!atomic_load(&v->is_missing))
+        return v->is_profiled || heat_of(v) >= LOOK_NS;
+    if (is_hot(v, true))
+        return n[false] < most;
+    return is_hot(v, false) ? n[true] < most : v->is_profiled && n[true] < (most + 1) / 2;
+}
+
+/* What is to be looked for goes first, then the hottest. */
+static uint64_t rank_of(const struct pt_version *v)
+{
+    return atomic_load(&v->is_missing) ? heat_of(v) + v->last_run_ns : UINT64_MAX;
+}
+
+/* Under the engine's lock: the next one, which leaves the queue. */
+static struct pt_version *take_next(ptera_engine *engine)
+{
+    struct pt_version *best = NULL;
+    for (struct pt_version *v = engine->compiler.queue; v; v = v->queued)
+        if (may_begin(engine, v) && (!best || rank_of(v) > rank_of(best)))
+            best = v;
+    if (best)
+        take_from_queue(engine, best);
+    return best;
 }
 
 static void enqueue(struct pt_compiler *c, struct pt_version *v)
@@ -403,47 +494,188 @@ static void enqueue(struct pt_compiler *c, struct pt_version *v)
     while (*end)
         end = &(*end)->queued;
     *end = v;
+    v->queued = NULL;
+    v->is_queued = true;
     pthread_cond_broadcast(&c->change);
 }
 
-struct pt_version *pt_native_request(const struct pt_variant *given)
+/* Waits for the interpreter's program, too, which is there but where a profile knows the kernel. */
+static bool is_in_cache(struct pt_version *v, struct pt_native **native)
+{
+    const struct pt_program *program;
+    struct pt_native_result result;
+    if (pt_compile_kernel(v->made_for.kernel, 0, &program) != PTERA_OK || !prepare(v, &result))
+        return false;
+    *native = pt_jit()->find(v->request, program);
+    return *native != NULL;
+}
+
+/* It waits to be compiled. */
+static void put_off(struct pt_version *v)
+{
+    ptera_engine *engine = v->made_for.kernel->module->engine;
+    pthread_mutex_lock(&engine->lock);
+    atomic_store(&v->is_missing, true);
+    if (!atomic_load(&v->is_unwanted))
+        enqueue(&engine->compiler, v);
+    pthread_mutex_unlock(&engine->lock);
+}
+
+static void look_for(struct pt_version *v)
+{
+    struct pt_native *native;
+    if (is_in_cache(v, &native)) {
+        drop_request(v);
+        finish(v, native);
+    } else {
+        put_off(v);
+    }
+}
+
+static void make_hot(struct pt_version *v, bool is_nice)
+{
+    if (make(&(struct making){v, NULL, is_nice}, false) == PT_NATIVE_STARVED)
+        put_off(v);
+}
+
+static void *compile_main(void *ud);
+
+/* Under the engine's lock. False: there is no thread at all. */
+static bool start_thread(ptera_engine *engine)
+{
+    struct pt_compiler *c = &engine->compiler;
+    if (!c->n_idle && c->n_threads <= 2 * most_compiling(engine) && !c->closing)
+        c->n_threads += pt_thread_start(&c->threads[c->n_threads], 0, compile_main, engine);
+    return c->n_threads > 0;
+}
+
+/* Under the engine's lock, which is open meanwhile. */
+static void serve(ptera_engine *engine, struct pt_version *v)
+{
+    struct pt_compiler *c = &engine->compiler;
+    bool is_missing = atomic_load(&v->is_missing);
+    bool is_nice = is_missing && !is_hot(v, true);
+    v->users++; /* that it stays */
+    c->n_compiling[is_nice] += is_missing;
+    if (c->queue) { /* somebody else is to look after that */
+        start_thread(engine);
+        pthread_cond_broadcast(&c->change);
+    }
+    pthread_mutex_unlock(&engine->lock);
+    if (is_missing)
+        make_hot(v, is_nice);
+    else
+        look_for(v);
+    pthread_mutex_lock(&engine->lock);
+    c->n_compiling[is_nice] -= is_missing;
+    put(engine, v);
+    pthread_cond_broadcast(&c->change);
+}
+
+/* Something that waits is being interpreted, and gets hotter, of which nobody tells. */
+static bool is_getting_hot(const ptera_engine *engine)
+{
+    for (const struct pt_version *v = engine->compiler.queue; v; v = v->queued)
+        if (atomic_load(&v->made_for.kernel->running_since))
+            return true;
+    return false;
+}
+
+static void wait_for_work(ptera_engine *engine)
+{
+    struct pt_compiler *c = &engine->compiler;
+    struct timespec deadline = pt_deadline_in(POLL_MS / 1000.0);
+    c->n_idle++;
+    if (is_getting_hot(engine))
+        pthread_cond_timedwait(&c->change, &engine->lock, &deadline);
+    else
+        pthread_cond_wait(&c->change, &engine->lock);
+    c->n_idle--;
+}
+
+static void *compile_main(void *ud)
+{
+    ptera_engine *engine = ud;
+    pthread_mutex_lock(&engine->lock);
+    while (!engine->compiler.closing) {
+        struct pt_version *v = take_next(engine);
+        if (v)
+            serve(engine, v);
+        else
+            wait_for_work(engine);
+    }
+    pthread_mutex_unlock(&engine->lock);
+    return NULL;
+}
+
+/* Under the engine's lock. *is_new: it was not there. */
+static struct pt_version *find_or_enqueue(const struct pt_variant *given, bool *is_new)
 {
     struct pt_variant variant = *given;
     ptera_engine *engine = variant.kernel->module->engine;
-    pthread_mutex_lock(&engine->lock);
     struct pt_version *v = find_or_choose(&variant);
-    if (!v && start_compiler(engine)) {
+    *is_new = !v;
+    if (!v && start_thread(engine)) {
         v = enter(&variant);
         if (v)
             enqueue(&engine->compiler, v);
     }
+    return v;
+}
+
+struct pt_version *pt_native_request(const struct pt_variant *variant)
+{
+    ptera_engine *engine = variant->kernel->module->engine;
+    bool is_new;
+    pthread_mutex_lock(&engine->lock);
+    struct pt_version *v = find_or_enqueue(variant, &is_new);
+    wake(engine, v);
     pthread_mutex_unlock(&engine->lock);
     return v;
 }
 
-void pt_native_wait(struct pt_version *version, unsigned ms)
+static void wait_until(struct pt_version *version, bool (*is_so_far)(const struct pt_version *v),
+                       double seconds)
 {
     ptera_engine *engine = version->made_for.kernel->module->engine;
-    struct timespec deadline = pt_deadline_in(ms / 1000.0);
+    struct timespec deadline = pt_deadline_in(seconds);
     pthread_mutex_lock(&engine->lock);
-    wait_for(engine, version, &deadline);
+    wait_for(engine, version, is_so_far, &deadline);
     pthread_mutex_unlock(&engine->lock);
 }
 
-/* Under the engine's lock: takes the version out of the queue, or stops what compiles it and
- * waits for that. */
+void pt_native_wait_found(struct pt_version *version, double seconds)
+{
+    wait_until(version, is_found, seconds);
+}
+
+void pt_native_wait_made(struct pt_version *version, double seconds)
+{
+    wait_until(version, is_done, seconds);
+}
+
+/* Under the engine's lock: takes the version out of the queue, or stops what makes it and waits for
+ * that. */
 static void settle(ptera_engine *engine, struct pt_version *v)
 {
     take_from_queue(engine, v);
-    atomic_store(&v->is_unwanted, true);
     while (v->users)
         pthread_cond_wait(&engine->compiler.change, &engine->lock);
+}
+
+/* All of them first: compiles stop together. */
+static void stop_all(ptera_module *module)
+{
+    for (uint32_t i = 0; i < module->n_kernels; i++)
+        for (struct pt_version *v = module->kernels[i].versions; v; v = v->next)
+            atomic_store(&v->is_unwanted, true);
 }
 
 void pt_native_forget(ptera_module *module)
 {
     ptera_engine *engine = module->engine;
     pthread_mutex_lock(&engine->lock);
+    stop_all(module);
     for (uint32_t i = 0; i < module->n_kernels; i++) {
         while (module->kernels[i].versions) {
             struct pt_version *v = module->kernels[i].versions;
@@ -471,9 +703,77 @@ void pt_native_close(ptera_engine *engine)
     c->closing = true;
     pthread_cond_broadcast(&c->change);
     pthread_mutex_unlock(&engine->lock);
-    if (c->is_started)
-        pthread_join(c->thread, NULL);
+    for (unsigned i = 0; i < c->n_threads; i++)
+        pthread_join(c->threads[i], NULL);
     pthread_cond_destroy(&c->change);
+}
+
+/* ---- from one run to the next ---------------------------------------------------------------- */
+
+static bool is_possible(const ptera_module *module, const struct pt_profile_entry *e)
+{
+    uint64_t threads = (uint64_t)e->block[0] * e->block[1] * e->block[2];
+    bool is_any = !e->block[0] && !e->block[1] && !e->block[2];
+    return e->kernel < module->n_kernels &&
+           (is_any || (threads && threads <= PT_DEVICE_BLOCK_THREADS));
+}
+
+static void expect(ptera_module *module, const struct pt_profile_entry *e)
+{
+    struct pt_variant variant = {.kernel = &module->kernels[e->kernel],
+                                 .math_fast = e->math_fast,
+                                 .has_cluster = e->has_cluster};
+    bool is_new;
+    memcpy(variant.block, e->block, sizeof variant.block);
+    struct pt_version *v = find_or_enqueue(&variant, &is_new);
+    if (!v)
+        return;
+    if (is_new) {
+        v->is_profiled = true;
+        v->last_run_ns = e->interpreted_ns;
+        atomic_flag_test_and_set(&v->is_recorded);
+    }
+    put(module->engine, v);
+}
+
+void pt_native_expect(ptera_module *module)
+{
+    ptera_engine *engine = module->engine;
+    if (engine->tier != PTERA_BACKEND_AUTO || engine->allow_fork || !module->n_kernels)
+        return;
+    struct pt_profile_entry *entries =
+        pt_engine_alloc(engine, PT_PROFILE_ENTRIES * sizeof *entries);
+    if (!entries)
+        return;
+    module->profile = pt_profile_key_make(module->text, module->text_len);
+    module->has_profile = true;
+    uint32_t n = pt_profile_read(module->profile, entries);
+    pthread_mutex_lock(&engine->lock);
+    for (uint32_t i = 0; i < n; i++)
+        if (is_possible(module, &entries[i]))
+            expect(module, &entries[i]);
+    pthread_mutex_unlock(&engine->lock);
+    pt_engine_free(engine, entries);
+    if (n)
+        pt_engine_log(engine, PTERA_NOTE, "%s: %u kernels were hot in an earlier run", module->name,
+                      n);
+}
+
+void pt_native_record(struct pt_version *version, uint64_t interpreted_ns)
+{
+    const struct pt_variant *variant = &version->made_for;
+    const ptera_module *module = variant->kernel->module;
+    bool is_refused = atomic_load(&version->is_ready) && !version->native;
+    bool is_looked_for = atomic_load(&version->is_ready) || atomic_load(&version->is_missing);
+    if (!module->has_profile || is_refused || !is_looked_for ||
+        atomic_flag_test_and_set(&version->is_recorded))
+        return;
+    struct pt_profile_entry e = {.kernel = (uint32_t)(variant->kernel - module->kernels),
+                                 .math_fast = variant->math_fast,
+                                 .has_cluster = variant->has_cluster,
+                                 .interpreted_ns = interpreted_ns};
+    memcpy(e.block, variant->block, sizeof e.block);
+    pt_profile_add(module->profile, &e);
 }
 
 /* ---- looking at it --------------------------------------------------------------------------- */

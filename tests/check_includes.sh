@@ -27,7 +27,7 @@ check backend/interp \
 '|frontend/lower.h'
 # The compiler's floors: each may include those before it.
 jit='backend/jit/(jit|bitset|tune).(h|def)|backend/semantics/|ir/'
-jit="$jit|backend/(exec|native|lanes|barrier|order|sreg).h"
+jit="$jit|backend/(exec|native|lanes|barrier|order|sreg|cache_folder).h"
 for floor in object llvm emit analysis value memory warp control process; do
     jit="backend/jit/$floor/|$jit"
     check backend/jit/$floor "$jit"
@@ -43,7 +43,8 @@ else
 fi
 check runtime/registers 'runtime/registers/|ir/'
 runtime='runtime/[a-z_]*\.(h|def)"|runtime/registers/estimate.h|frontend/|ir/|ptera.h'
-check runtime "$runtime|backend/(exec|native|observer)\.h" 'cuda*' compilers ocelot registers
+runtime="$runtime|backend/(exec|native|observer|cache_folder)\.h"
+check runtime "$runtime" 'cuda*' compilers ocelot registers
 tensormap='backend/semantics/tensormap(_encode)?.h'
 check runtime/cuda "runtime/cuda/|runtime/[a-z_]*\.h\"|$tensormap|frontend/|ir/|ptera.h"
 check runtime/cudart 'runtime/cudart/|runtime/cuda/(abi|vendor).h'

@@ -11,6 +11,7 @@ cd "$1/CMakeFiles" || exit 2
 floors='
 ir 1
 frontend 1
+backend 1
 backend/semantics 1
 backend/interp 1
 backend/jit/object 1

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "backend/cache_folder.h"
 #include "backend/jit/llvm/cpu.h"
 #include "backend/jit/object/cache.h"
 #include "backend/jit/object/cache_key.h"
@@ -205,6 +206,29 @@ static void drop(struct pt_native_request *r)
     free(r);
 }
 
+static bool make_key(const struct pt_native_request *r, struct jit_key *key)
+{
+    const char *cpu = jit_cpu_host();
+    return cpu && pt_cache_folder_path() && jit_cache_key_make(r->snapshot, r->n, cpu, key);
+}
+
+/* From the cache. NULL: it is not there, or cannot be loaded. */
+static struct native *read_and_load(const struct jit_key *key, const struct pt_program *program)
+{
+    struct jit_object object = {0};
+    struct pt_native_result result;
+    struct native *n = jit_cache_read(key, &object) ? load(&object, program, &result) : NULL;
+    free(object.bytes);
+    return n;
+}
+
+static struct pt_native *find(const struct pt_native_request *r, const struct pt_program *program)
+{
+    struct jit_key key;
+    struct native *n = make_key(r, &key) ? read_and_load(&key, program) : NULL;
+    return n ? &n->base : NULL;
+}
+
 static struct pt_native *compile(const struct pt_native_request *r,
                                  const struct pt_program *program,
                                  const struct pt_native_limits *limits,
@@ -212,19 +236,17 @@ static struct pt_native *compile(const struct pt_native_request *r,
 {
     struct jit_object object = {0};
     struct jit_key key;
-    struct native *n = NULL;
-    const char *cpu = jit_cpu_host();
-    bool has_key = cpu && jit_cache_folder() && jit_cache_key_make(r->snapshot, r->n, cpu, &key);
-    if (has_key && jit_cache_read(&key, &object))
-        n = load(&object, program, result);
-    if (!n) {
-        free(object.bytes);
-        if (!jit_client_compile(r->snapshot, r->n, PT_NATIVE_OBJECT, limits, &object, result))
-            return NULL;
-        if (has_key)
-            jit_cache_write(&key, &object);
-        n = load(&object, program, result);
+    bool has_key = make_key(r, &key);
+    struct native *n = has_key ? read_and_load(&key, program) : NULL;
+    if (n) {
+        result->end = PT_NATIVE_MADE;
+        return &n->base;
     }
+    if (!jit_client_compile(r->snapshot, r->n, PT_NATIVE_OBJECT, limits, &object, result))
+        return NULL;
+    if (has_key)
+        jit_cache_write(&key, &object);
+    n = load(&object, program, result);
     free(object.bytes);
     return n ? &n->base : NULL;
 }
@@ -244,6 +266,7 @@ static const struct pt_jit jit = {
     .version = PT_JIT_VERSION,
     .request = request,
     .drop = drop,
+    .find = find,
     .compile = compile,
     .release = release,
     .print = print,
@@ -251,8 +274,8 @@ static const struct pt_jit jit = {
     .places = places,
     .holds = holds,
     .locate = locate,
-    .cache = jit_cache_folder,
-    .cache_refusal = jit_cache_refusal,
+    .cache = pt_cache_folder_path,
+    .cache_refusal = pt_cache_folder_refusal,
     .width = jit_cpu_width,
     .llvm_version = LLVM_VERSION_STRING,
 };

@@ -290,7 +290,7 @@ static enum outcome launch_surely_native(void)
     return launch_shape(THREADS / 2, !fail_is_armed());
 }
 
-/* So few CTAs with loops are compiled at once. */
+/* So few CTAs with loops start at once. */
 static enum outcome launch_auto(void)
 {
     ptera_launch launch = new_launch(PTERA_BACKEND_AUTO);
@@ -302,12 +302,13 @@ static enum outcome launch_auto(void)
 /* The background is through, where nothing fails: so each run leaves one compiler process. */
 static enum outcome wait_for_background(void)
 {
-    enum { TIMES = 5000 };
+    enum { TIMES = 20000 };
+    enum outcome outcome = GOOD;
     ptera_kernel_status status = {.size = sizeof status};
     for (unsigned i = 0; i < TIMES && !fail_is_armed() && !status.versions; i++) {
-        usleep(1000);
-        if (ptera_kernel_info(kernel, &status) != PTERA_OK)
-            return wrong("no status");
+        outcome = launch_auto();
+        if (outcome != GOOD || ptera_kernel_info(kernel, &status) != PTERA_OK)
+            return outcome == GOOD ? wrong("no status") : outcome;
     }
     return GOOD;
 }
@@ -443,7 +444,7 @@ static void empty_folder(void)
 {
     DIR *dir = opendir(folder);
     for (struct dirent *d; dir && (d = readdir(dir));)
-        if (strstr(d->d_name, ".obj"))
+        if (strstr(d->d_name, ".obj") || strstr(d->d_name, ".prof"))
             unlinkat(dirfd(dir), d->d_name, 0);
     if (dir)
         closedir(dir);

@@ -8,9 +8,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <llvm-c/blake3.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,12 +18,11 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "backend/cache_folder.h"
 #include "backend/jit/object/cache_key.h"
 #include "backend/jit/object/io.h"
 #include "backend/jit/object/object.h"
 #include "backend/jit/tune.h"
-
-enum { PATH_BYTES = 4096 };
 
 struct header {
     char magic[8];
@@ -35,83 +32,6 @@ struct header {
     uint8_t hash[LLVM_BLAKE3_OUT_LEN];
 };
 static const char magic[8] = "PTERAOBJ";
-
-/* ---- the folder ------------------------------------------------------------------------------ */
-
-static char folder[PATH_BYTES];
-static char refusal[PATH_BYTES + 128];
-static pthread_once_t once = PTHREAD_ONCE_INIT;
-
-static void make_folders(char *path)
-{
-    for (char *p = path + 1; *p; p++) {
-        if (*p != '/')
-            continue;
-        *p = 0;
-        mkdir(path, 0700);
-        *p = '/';
-    }
-    mkdir(path, 0700);
-}
-
-static bool is_mine_alone(const struct stat *st)
-{
-    return st->st_uid == geteuid() && !(st->st_mode & (S_IWGRP | S_IWOTH));
-}
-
-/* The folder, open, or -1 with *why. Each use of it looks anew: it may have become another's. */
-static int open_folder(const char **why)
-{
-    struct stat st;
-    int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    bool is_open = fd >= 0 && fstat(fd, &st) == 0;
-    if (is_open && is_mine_alone(&st))
-        return fd;
-    *why = !is_open                 ? strerror(errno)
-           : st.st_uid != geteuid() ? "it belongs to another user"
-                                    : "other users may write to it";
-    if (fd >= 0)
-        close(fd);
-    return -1;
-}
-
-/* Not from the environment of a program that runs for another user. */
-static void find_folder(void)
-{
-    const char *own = secure_getenv("PTERA_CACHE"), *xdg = secure_getenv("XDG_CACHE_HOME");
-    const char *home = secure_getenv("HOME"), *why;
-    int n = 0;
-    if (own)
-        n = *own == '/' ? snprintf(folder, sizeof folder, "%s", own) : 0;
-    else if (xdg && *xdg == '/')
-        n = snprintf(folder, sizeof folder, "%s/ptera", xdg);
-    else if (home && *home == '/')
-        n = snprintf(folder, sizeof folder, "%s/.cache/ptera", home);
-    if (n <= 0 || n >= PATH_BYTES) {
-        folder[0] = 0;
-        return;
-    }
-    make_folders(folder);
-    int fd = open_folder(&why);
-    if (fd >= 0) {
-        close(fd);
-        return;
-    }
-    snprintf(refusal, sizeof refusal, "%s: %s", folder, why);
-    folder[0] = 0;
-}
-
-const char *jit_cache_folder(void)
-{
-    pthread_once(&once, find_folder);
-    return folder[0] ? folder : NULL;
-}
-
-const char *jit_cache_refusal(void)
-{
-    pthread_once(&once, find_folder);
-    return refusal[0] ? refusal : NULL;
-}
 
 /* ---- names and hashes ------------------------------------------------------------------------ */
 
@@ -127,13 +47,14 @@ static void name_of(const struct jit_key *key, char name[NAME_BYTES])
     snprintf(name + KEY_DIGITS, NAME_BYTES - KEY_DIGITS, ".obj");
 }
 
-/* Whether the cache gave such a name; *is_part: to a file that is not whole yet, or never became
- * so. */
+/* Whether the cache, or a profile (runtime/profile.c), has such a name; *is_part: a file that is
+ * not whole yet, or never became so. */
 static bool is_name(const char *name, bool *is_part)
 {
     size_t n = strspn(name, "0123456789abcdef");
     *is_part = n == KEY_DIGITS && !strncmp(name + n, ".obj.", 5) && strlen(name) < NAME_BYTES;
-    return *is_part || (n == KEY_DIGITS && !strcmp(name + n, ".obj"));
+    return *is_part || (n == KEY_DIGITS && !strcmp(name + n, ".obj")) ||
+           (n == PT_PROFILE_DIGITS && !strcmp(name + n, PT_PROFILE_SUFFIX));
 }
 
 static void hash_of(const struct jit_key *key, struct header h, const struct jit_object *object,
@@ -156,7 +77,7 @@ static bool read_file(int fd, const struct jit_key *key, struct jit_object *obje
     struct stat st;
     struct header h;
     uint8_t hash[LLVM_BLAKE3_OUT_LEN];
-    if (fstat(fd, &st) || !S_ISREG(st.st_mode) || !is_mine_alone(&st) ||
+    if (fstat(fd, &st) || !S_ISREG(st.st_mode) || !pt_cache_folder_is_safe(&st) ||
         st.st_size > JIT_CACHE_BYTES || !jit_io_read(fd, &h, sizeof h) ||
         memcmp(h.magic, magic, sizeof magic) || (uint64_t)st.st_size != h.size + sizeof h)
         return false;
@@ -197,7 +118,7 @@ static bool read_entry(int dir, const struct jit_key *key, struct jit_object *ob
 bool jit_cache_read(const struct jit_key *key, struct jit_object *object)
 {
     const char *why;
-    int dir = jit_cache_folder() ? open_folder(&why) : -1;
+    int dir = pt_cache_folder_path() ? pt_cache_folder_open(&why) : -1;
     bool ok = dir >= 0 && read_entry(dir, key, object);
     if (dir >= 0)
         close(dir);
@@ -315,7 +236,7 @@ void jit_cache_write(const struct jit_key *key, const struct jit_object *object)
                        .front_bytes = object->front_bytes,
                        .local_bytes = object->local_bytes,
                        .together = object->together};
-    int dir = jit_cache_folder() ? open_folder(&why) : -1;
+    int dir = pt_cache_folder_path() ? pt_cache_folder_open(&why) : -1;
     if (dir < 0)
         return;
     if (atomic_fetch_add(&writes, 1) % JIT_CACHE_TRIM == 0)

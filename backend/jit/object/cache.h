@@ -7,12 +7,6 @@
 #include "backend/jit/object/object.h"
 #include "backend/native.h"
 
-/* The folder: PTERA_CACHE, else ptera in $XDG_CACHE_HOME or ~/.cache; NULL: there is none
- * (PTERA_CACHE is no absolute path), or it is not used: then jit_cache_refusal says which, and
- * why. */
-const char *jit_cache_folder(void);
-const char *jit_cache_refusal(void);
-
 /* An object that is whole, or false. */
 bool jit_cache_read(const struct jit_key *key, struct jit_object *object);
 void jit_cache_write(const struct jit_key *key, const struct jit_object *object);

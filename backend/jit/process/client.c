@@ -51,6 +51,7 @@ struct compiler {
     int socket;
     int process; /* a descriptor of it, or -1 where the system has none */
     pid_t pid;
+    bool is_nice; /* pt_native_limits */
     enum { FREE, BUSY, DYING } state;
 };
 
@@ -129,12 +130,12 @@ static void reap_all(void)
     }
 }
 
-static struct compiler *take_free(void)
+static struct compiler *take_free(bool is_nice)
 {
     struct compiler *c;
     pthread_mutex_lock(&lock);
     reap_all();
-    for (c = compilers; c && c->state != FREE; c = c->next)
+    for (c = compilers; c && (c->state != FREE || c->is_nice != is_nice); c = c->next)
         continue;
     if (c)
         c->state = BUSY;
@@ -147,7 +148,7 @@ static void give_back(struct compiler *c, bool is_usable)
     unsigned n_free = 0;
     pthread_mutex_lock(&lock);
     for (const struct compiler *o = compilers; o; o = o->next)
-        n_free += o->state == FREE;
+        n_free += o->state == FREE && o->is_nice == c->is_nice;
     c->state = is_usable && n_free < JIT_COMPILERS_FREE ? FREE : DYING;
     if (c->state == DYING)
         kill_compiler(c);
@@ -239,7 +240,7 @@ static int spawn_with(const char *path, char *const *argv, int socket, pid_t *pi
     return error;
 }
 
-static int spawn(int socket, char *path, pid_t *pid)
+static int spawn(int socket, char *path, bool is_nice, pid_t *pid)
 {
     Dl_info info;
     char host[16];
@@ -247,7 +248,9 @@ static int spawn(int socket, char *path, pid_t *pid)
         !find_program(info.dli_fname, path))
         return ENAMETOOLONG;
     snprintf(host, sizeof host, "%ld", (long)getpid());
-    char *const argv[] = {path, (char *)(uintptr_t)info.dli_fname, host, NULL};
+    char nice[] = JIT_NICE;
+    char *const argv[] = {path, (char *)(uintptr_t)info.dli_fname, host, is_nice ? nice : NULL,
+                          NULL};
     return spawn_with(path, argv, socket, pid);
 }
 
@@ -255,8 +258,9 @@ static int spawn(int socket, char *path, pid_t *pid)
 static bool start_with(struct compiler *c, int theirs, struct pt_native_result *result)
 {
     char path[PATH_MAX] = JIT_PROGRAM;
-    int error =
-        theirs < 0 || fcntl(c->socket, F_SETFL, O_NONBLOCK) ? errno : spawn(theirs, path, &c->pid);
+    int error = theirs < 0 || fcntl(c->socket, F_SETFL, O_NONBLOCK)
+                    ? errno
+                    : spawn(theirs, path, c->is_nice, &c->pid);
     if (error == ENOMEM || error == EAGAIN)
         return end_with(result, PT_NATIVE_NO_MEMORY);
     if (error)
@@ -283,10 +287,12 @@ static bool start_on_sockets(struct compiler *c, struct pt_native_result *result
 }
 
 /* NULL with *result set. */
-static struct compiler *start(struct pt_native_result *result)
+static struct compiler *start(bool is_nice, struct pt_native_result *result)
 {
     struct compiler *c = calloc(1, sizeof *c);
     end_with(result, PT_NATIVE_NO_MEMORY);
+    if (c)
+        c->is_nice = is_nice;
     if (!c || !start_on_sockets(c, result)) {
         free(c);
         return NULL;
@@ -304,6 +310,8 @@ static struct compiler *start(struct pt_native_result *result)
 
 struct exchange {
     int socket;
+    pid_t pid;
+    double cpu; /* seconds that the compiler had used at the start */
     const struct pt_native_limits *limits;
     struct timespec start;
     struct pt_native_result *result;
@@ -317,6 +325,23 @@ static double seconds_since(const struct timespec *start)
     return (double)(now.tv_sec - start->tv_sec) + 1e-9 * (double)(now.tv_nsec - start->tv_nsec);
 }
 
+/* Seconds of processors that a process has used; below 0: unknown. */
+static double cpu_seconds(pid_t pid)
+{
+    clockid_t clock;
+    struct timespec t;
+    if (clock_getcpuclockid(pid, &clock) || clock_gettime(clock, &t))
+        return -1;
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static bool is_starved(const struct exchange *x)
+{
+    const struct pt_native_limits *l = x->limits;
+    return l->is_nice && l->is_urgent && l->is_urgent(l->ud) &&
+           (cpu_seconds(x->pid) - x->cpu) * 100 < seconds_since(&x->start) * JIT_COMPILER_STARVED;
+}
+
 /* Until the socket is ready. False with the result set. */
 static bool wait_for(struct exchange *x, short events)
 {
@@ -325,6 +350,8 @@ static bool wait_for(struct exchange *x, short events)
     while (poll(&on, 1, JIT_COMPILER_TICK) <= 0) {
         if (l->is_stopped && l->is_stopped(l->ud))
             return end_with(x->result, PT_NATIVE_STOPPED);
+        if (is_starved(x))
+            return end_with(x->result, PT_NATIVE_STARVED);
         if (l->seconds > 0 && seconds_since(&x->start) > l->seconds)
             return refuse(x->result, "compiling it takes more than %g s", l->seconds);
     }
@@ -388,13 +415,15 @@ static bool compile_outside(const uint8_t *snapshot, size_t n, enum pt_native_pr
     bool was_free;
     clock_gettime(CLOCK_MONOTONIC, &x.start);
     do { /* one that was kept may have ended since */
-        struct compiler *c = take_free();
+        struct compiler *c = take_free(limits->is_nice);
         was_free = c != NULL;
         if (!c)
-            c = start(result);
+            c = start(limits->is_nice, result);
         if (!c)
             return false;
         x.socket = c->socket;
+        x.pid = c->pid;
+        x.cpu = cpu_seconds(c->pid);
         x.has_ended = false;
         give_back(c, ask(&x, snapshot, n, what, object));
     } while (was_free && x.has_ended);

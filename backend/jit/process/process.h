@@ -32,6 +32,7 @@ struct jit_answer {
 };
 
 #define JIT_PROGRAM "ptera-compiler" /* beside libptera-jit.so */
+#define JIT_NICE "nice"              /* its last argument: pt_native_limits.is_nice */
 
 /* A descriptor of a process, which no other can be taken for when it has ended; -1: it is gone, or
  * the system has none. */
