@@ -59,7 +59,7 @@ const char *bench_case_make(struct bench_case *c, const struct bench_kind *kind,
     const char *why = refuse_size(kind, size);
     if (why)
         return why;
-    *c = (struct bench_case){.kind = kind, .size = size};
+    *c = (struct bench_case){.kind = kind, .size = size, .times = 1};
     kind->make(c, size);
     for (int i = 0; i < c->n_buffers; i++) {
         struct bench_buffer *b = &c->buffer[i];

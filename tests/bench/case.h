@@ -82,6 +82,7 @@ struct bench_case {
     int n_buffers, n_launches;
     struct bench_buffer buffer[BENCH_BUFFERS];
     struct bench_launch *launch;
+    int times; /* that the launches are run, one after the other */
     double
         work; /* in the unit of its limit: compulsory traffic in bytes, or operations; 0: no nominal
                * count */

@@ -112,14 +112,15 @@ static const char *open_case(struct bench_case *c, const struct runner_setup *se
 static const char *run(struct bench_case *c)
 {
     cl_int error = CL_SUCCESS;
-    for (int i = 0; i < c->n_launches && error == CL_SUCCESS; i++) {
-        const struct bench_launch *l = &c->launch[i];
+    for (int i = 0; i < c->times * c->n_launches && error == CL_SUCCESS; i++) {
+        int at = i % c->n_launches;
+        const struct bench_launch *l = &c->launch[at];
         size_t all[3], group[3];
         for (int axis = 0; axis < 3; axis++) {
             group[axis] = l->block[axis];
             all[axis] = (size_t)l->grid[axis] * l->block[axis];
         }
-        error = clEnqueueNDRangeKernel(queue, kernels[i], 3, NULL, all, group, 0, NULL, NULL);
+        error = clEnqueueNDRangeKernel(queue, kernels[at], 3, NULL, all, group, 0, NULL, NULL);
         if (c->kind->is_launch && error == CL_SUCCESS)
             error = clFinish(queue);
     }

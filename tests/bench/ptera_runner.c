@@ -111,8 +111,9 @@ static const char *open_case(struct bench_case *c, const struct runner_setup *se
 
 static const char *run(struct bench_case *c)
 {
-    for (int i = 0; i < c->n_launches; i++) {
-        ptera_result r = ptera_kernel_launch(kernels[i], &launches[i]);
+    for (int i = 0; i < c->times * c->n_launches; i++) {
+        int at = i % c->n_launches;
+        ptera_result r = ptera_kernel_launch(kernels[at], &launches[at]);
         if (r != PTERA_OK)
             return fail(ptera_result_text(r), ptera_engine_error(engine));
     }

@@ -7,6 +7,8 @@ static void step(size_t n, float a, float *x)
 }
 void omp_tiny(struct bench_case *c)
 {
-    for (int i = 0; i < c->n_launches; i++)
-        step(c->launch[i].argument[0].u, c->launch[i].argument[1].f, F(c, 0));
+    for (int i = 0; i < c->times * c->n_launches; i++) {
+        const struct bench_argument *a = c->launch[i % c->n_launches].argument;
+        step(a[0].u, a[1].f, F(c, 0));
+    }
 }
