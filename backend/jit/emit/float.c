@@ -5,6 +5,7 @@
 
 #include "backend/jit/emit/emit.h"
 #include "backend/jit/emit/helpers.h"
+#include "backend/jit/emit/nan_order.h"
 #include "backend/jit/llvm/build.h"
 #include "backend/jit/llvm/cpu.h"
 
@@ -254,15 +255,20 @@ static LLVMValueRef quiet(struct jit_op *op, LLVMValueRef value)
     return jit_from_bits(op, bits, 64);
 }
 
+static bool give(struct jit_op *op, LLVMValueRef value)
+{
+    op->d[0] = value;
+    return true;
+}
+
 /* `value`, or the NaN that it should be: of the first NaN among the n operands, which come in the
- * order of the machine. */
+ * order of a GPU. */
 static bool give_f64(struct jit_op *op, LLVMValueRef value, LLVMValueRef *operands, unsigned n)
 {
     LLVMValueRef nan = jit_from_bits(op, jit_int_const(op, 64, 0xfff8000000000000), 64);
     while (n-- > 0)
         nan = BUILD(Select, jit_is_nan(op, operands[n]), operands[n], nan);
-    op->d[0] = BUILD(Select, jit_is_nan(op, value), quiet(op, nan), value);
-    return true;
+    return give(op, BUILD(Select, jit_is_nan(op, value), quiet(op, nan), value));
 }
 
 static bool second_first(struct jit_op *op, LLVMValueRef value)
@@ -271,68 +277,99 @@ static bool second_first(struct jit_op *op, LLVMValueRef value)
     return give_f64(op, value, operands, 2);
 }
 
+/* The machine has such NaNs by itself. */
+static bool has_order(const struct jit_op *op)
+{
+    return op->j->unit->cpu->has_first_nan;
+}
+
 bool jit_emit_add_f64(struct jit_op *op)
 {
-    return jit_is_rn(op) && second_first(op, BUILD(FAdd, op->a[0], op->a[1]));
+    if (!jit_is_rn(op))
+        return false;
+    return has_order(op) ? give(op, jit_nan_order_add(op, op->a[1], op->a[0]))
+                         : second_first(op, BUILD(FAdd, op->a[0], op->a[1]));
 }
 
 bool jit_emit_sub_f64(struct jit_op *op)
 {
-    return jit_is_rn(op) && second_first(op, BUILD(FSub, op->a[0], op->a[1]));
+    if (!jit_is_rn(op))
+        return false;
+    return has_order(op) ? give(op, jit_nan_order_subtract(op, op->a[0], op->a[1]))
+                         : second_first(op, BUILD(FSub, op->a[0], op->a[1]));
 }
 
 bool jit_emit_mul_f64(struct jit_op *op)
 {
-    return jit_is_rn(op) && second_first(op, BUILD(FMul, op->a[0], op->a[1]));
+    if (!jit_is_rn(op))
+        return false;
+    return has_order(op) ? give(op, jit_nan_order_multiply(op, op->a[1], op->a[0]))
+                         : second_first(op, BUILD(FMul, op->a[0], op->a[1]));
 }
 
 bool jit_emit_fma_f64(struct jit_op *op)
 {
     if (!jit_is_rn(op) || !op->j->unit->cpu->has_fma)
         return false;
+    if (has_order(op))
+        return give(op, jit_nan_order_fuse(op, op->a[1], op->a[0], op->a[2]));
     LLVMValueRef operands[] = {op->a[1], op->a[2], op->a[0]};
     return give_f64(op, fused(op, op->a[0], op->a[1], op->a[2]), operands, 3);
 }
 
+static bool divide_f64(struct jit_op *op, LLVMValueRef a, LLVMValueRef b)
+{
+    LLVMValueRef operands[] = {a, b};
+    if (!jit_is_rn(op))
+        return false;
+    return has_order(op) ? give(op, jit_nan_order_divide(op, a, b))
+                         : give_f64(op, BUILD(FDiv, a, b), operands, 2);
+}
+
 bool jit_emit_div_f64(struct jit_op *op)
 {
-    return jit_is_rn(op) && give_f64(op, BUILD(FDiv, op->a[0], op->a[1]), op->a, 2);
+    return divide_f64(op, op->a[0], op->a[1]);
 }
 
 bool jit_emit_rcp_f64(struct jit_op *op)
 {
-    LLVMValueRef one = jit_const_real(jit_floats(op, 64), 1);
-    return jit_is_rn(op) && give_f64(op, BUILD(FDiv, one, op->a[0]), op->a, 1);
+    return divide_f64(op, jit_const_real(jit_floats(op, 64), 1), op->a[0]);
 }
 
 bool jit_emit_sqrt_f64(struct jit_op *op)
 {
-    return jit_is_rn(op) && give_f64(op, jit_unary(op, "llvm.sqrt", op->a[0]), op->a, 1);
+    if (!jit_is_rn(op))
+        return false;
+    return has_order(op) ? give(op, jit_nan_order_root(op, op->a[0]))
+                         : give_f64(op, jit_unary(op, "llvm.sqrt", op->a[0]), op->a, 1);
 }
 
 /* The sign of a NaN stays. */
 static bool give_signed(struct jit_op *op, LLVMValueRef value)
 {
-    op->d[0] = BUILD(Select, jit_is_nan(op, op->a[0]), quiet(op, op->a[0]), value);
-    return true;
+    return give(op, BUILD(Select, jit_is_nan(op, op->a[0]), quiet(op, op->a[0]), value));
 }
 
 bool jit_emit_abs_f64(struct jit_op *op)
 {
-    return give_signed(op, jit_unary(op, "llvm.fabs", op->a[0]));
+    return has_order(op) ? give(op, jit_nan_order_abs(op, op->a[0]))
+                         : give_signed(op, jit_unary(op, "llvm.fabs", op->a[0]));
 }
 
 bool jit_emit_neg_f64(struct jit_op *op)
 {
-    return give_signed(op, BUILD(FNeg, op->a[0]));
+    return has_order(op) ? give(op, jit_nan_order_negate(op, op->a[0]))
+                         : give_signed(op, BUILD(FNeg, op->a[0]));
 }
 
 static bool pick_f64(struct jit_op *op, bool larger)
 {
-    LLVMValueRef a = op->a[0], b = op->a[1], d = pick_number(op, a, b, 64, larger);
+    LLVMValueRef a = op->a[0], b = op->a[1], d = jit_nan_order_pick(op, a, b, larger);
+    if (d)
+        return give(op, d);
+    d = pick_number(op, a, b, 64, larger);
     LLVMValueRef is_none = BUILD(And, jit_is_nan(op, a), jit_is_nan(op, b));
-    op->d[0] = BUILD(Select, is_none, quiet(op, b), d);
-    return true;
+    return give(op, BUILD(Select, is_none, quiet(op, b), d));
 }
 
 bool jit_emit_min_f64(struct jit_op *op)

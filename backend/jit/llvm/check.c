@@ -200,7 +200,8 @@ static bool is_total(const char *name)
         "vector.reduce.umin", "vector.reduce.xor",
         /* with a rounding mode */
         "x86.avx512.add.ps.512", "x86.avx512.sub.ps.512", "x86.avx512.mul.ps.512",
-        "x86.avx512.div.ps.512", "x86.avx512.vfmadd.ps.512", "x86.avx512.sqrt.ps.512"};
+        "x86.avx512.div.ps.512", "x86.avx512.vfmadd.ps.512", "x86.avx512.sqrt.ps.512",
+        "x86.avx512.mask.fixupimm.pd.512", "x86.avx512.mask.range.pd.512"};
     for (unsigned k = 0; k < sizeof names / sizeof *names; k++)
         if (!strcmp(name, names[k]))
             return true;

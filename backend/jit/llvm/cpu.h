@@ -20,6 +20,11 @@ struct jit_cpu {
     bool has_f16_conversion;
     bool has_embedded_rounding; /* f32 vectors are rounded as the instruction says */
     bool saturates_conversions; /* of floating point to integers: to their limits, NaN to 0 */
+    bool has_vex; /* instructions name a place for the result beside their sources */
+    /* f64: a NaN result is the first operand that is NaN, made quiet, else 0xfff8000000000000; of
+     * fused ones factors come first. */
+    bool has_first_nan;
+    bool has_fixup; /* VFIXUPIMM and VRANGE on vectors of f64 */
 };
 
 /* What the host does by itself, whatever level code is made for. */

@@ -34,6 +34,7 @@ static void start_llvm(void)
     bound_scheduler();
     LLVMInitializeNativeTarget();
     LLVMInitializeNativeAsmPrinter();
+    LLVMInitializeNativeAsmParser();
     triple = LLVMGetDefaultTargetTriple();
 }
 

@@ -1,7 +1,8 @@
 /* Runs kernels on an NVIDIA GPU and keeps what they write: the maker of golden vectors.
  *
- *     cc device_run.c -lcuda -o device_run && ./device_run FOLDER
+ *     cc device_run.c -lcuda -o device_run && ./device_run FOLDER [LEVEL]
  *
+ * LEVEL is how far the driver optimises, 0 to 4 (4).
  * FOLDER/jobs.tsv: module, kernel, input file, rows, words in and out a row, separated by tabs.
  * Every kernel is .entry k(.param .u64 in, .param .u64 out): thread i reads in[i * nin ...] and
  * writes out[i * nout ...], words of 64 bits, in rows / 256 CTAs of 256 threads. Or module, kernel,
@@ -23,6 +24,7 @@ struct job {
 };
 
 static const char *folder;
+static unsigned level = 4;
 
 static FILE *open_file(const char *name, const char *mode)
 {
@@ -61,9 +63,10 @@ static void load_module(CUmodule *module, const char *name)
     snprintf(loaded, sizeof loaded, "%s", name);
     size_t bytes;
     char *text = read_file(name, &bytes);
-    CUjit_option options[] = {CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES};
-    void *values[] = {log, (void *)sizeof log};
-    if (cuModuleLoadDataEx(module, text, 2, options, values))
+    CUjit_option options[] = {CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES,
+                              CU_JIT_OPTIMIZATION_LEVEL};
+    void *values[] = {log, (void *)sizeof log, (void *)(size_t)level};
+    if (cuModuleLoadDataEx(module, text, 3, options, values))
         fprintf(stderr, "%s: %.600s\n", name, log);
     free(text);
 }
@@ -117,13 +120,14 @@ int main(int argc, char **argv)
     CUmodule module = NULL;
     CUdeviceptr input = 0, output;
     size_t bytes, offset = 0;
-    if (argc != 2 || cuInit(0) || cuDeviceGet(&device, 0) ||
+    if (argc < 2 || argc > 3 || cuInit(0) || cuDeviceGet(&device, 0) ||
         cuDevicePrimaryCtxRetain(&context, device) || cuCtxSetCurrent(context) ||
         cuMemAlloc(&output, OUT_BYTES)) {
-        fprintf(stderr, "usage: device_run FOLDER, on a machine with an NVIDIA GPU\n");
+        fprintf(stderr, "usage: device_run FOLDER [LEVEL], on a machine with an NVIDIA GPU\n");
         return 2;
     }
     folder = argv[1];
+    level = argc > 2 ? (unsigned)atoi(argv[2]) : level;
     FILE *out = open_file("out.bin", "wb"), *ran = open_file("ran.tsv", "w");
     char *host = malloc(OUT_BYTES), *jobs = read_file("jobs.tsv", &bytes);
     for (char *line = strtok(jobs, "\n"); line; line = strtok(NULL, "\n")) {

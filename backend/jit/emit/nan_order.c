@@ -1,0 +1,229 @@
+/* Arithmetic of f64 whose NaN is that of the first operand which is one: the machine's instructions
+ * have it so, too, in an order of their own. They are named in assembly, as LLVM exchanges operands
+ * and takes any NaN for as good as another.
+ */
+#include "backend/jit/emit/nan_order.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "backend/jit/emit/helpers.h"
+#include "backend/jit/llvm/build.h"
+#include "backend/jit/llvm/cpu.h"
+
+enum { ELEMENT = 8, PARTS = 4 };
+
+/* What VFIXUPIMM makes of two operands by the class of the second one: four bits a class, NaNs
+ * first. */
+enum {
+    KEEP_UNLESS_NAN = 0x22,       /* the first; the second, made quiet, where that is NaN */
+    TAKE_UNLESS_NAN = 0x11111100, /* the second; the first where that is NaN */
+};
+
+static unsigned lanes_at_once(const struct jit_op *op)
+{
+    unsigned most = op->j->unit->cpu->vector_bytes / ELEMENT;
+    return op->lanes < most ? op->lanes : most;
+}
+
+static LLVMValueRef part_of(struct jit_op *op, LLVMValueRef value, unsigned part)
+{
+    unsigned n = lanes_at_once(op);
+    int lanes[16];
+    if (n == op->lanes)
+        return value;
+    for (unsigned i = 0; i < n; i++)
+        lanes[i] = (int)(part * n + i);
+    return jit_shuffle(op->j, value, NULL, lanes, n);
+}
+
+/* `make` over parts of the operands that fit a vector register. */
+static LLVMValueRef in_parts(struct jit_op *op, const void *what, LLVMValueRef *args, unsigned n,
+                             LLVMValueRef (*make)(struct jit_op *op, const void *what,
+                                                  LLVMValueRef *args, unsigned n))
+{
+    LLVMValueRef parts[PARTS], some[3];
+    unsigned n_parts = op->lanes / lanes_at_once(op);
+    for (unsigned p = 0; p < n_parts; p++) {
+        for (unsigned i = 0; i < n; i++)
+            some[i] = part_of(op, args[i], p);
+        parts[p] = make(op, what, some, n);
+    }
+    return jit_concat(op->j, parts, n_parts);
+}
+
+/* ---- instructions ---------------------------------------------------------------------------- */
+
+/* AT&T's order: the last source first. Three sources: what is added is where the result goes. The
+ * encoding is named, since LLVM's assembler exchanges sources of a sum or product where that makes
+ * it shorter. */
+static void write_text(const struct jit_op *op, const char *name, unsigned n, char *text,
+                       size_t size)
+{
+    const struct jit_cpu *cpu = op->j->unit->cpu;
+    const char *vector = !cpu->has_vex ? "" : cpu->has_mask_registers ? "{evex} v" : "{vex3} v";
+    const char *suffix = op->lanes > 1 ? "pd" : "sd";
+    const char *operands = n == 3                                       ? "$2, $1, $0"
+                           : n == 1 && (op->lanes > 1 || !cpu->has_vex) ? "$1, $0"
+                           : n == 1                                     ? "$1, $1, $0"
+                           : cpu->has_vex                               ? "$2, $1, $0"
+                                                                        : "$2, $0";
+    snprintf(text, size, "%s%s%s %s", vector, name, suffix, operands);
+}
+
+static LLVMValueRef assemble(struct jit_op *op, const void *name, LLVMValueRef *args, unsigned n)
+{
+    static const char *const constraints[][3] = {
+        /* by number of sources: SSE, AVX, AVX-512 */
+        {"=x,x", "=x,x", "=v,v"},
+        {"=x,0,x", "=x,x,x", "=v,v,v"},
+        {"", "=x,x,x,0", "=v,v,v,0"},
+    };
+    const struct jit_cpu *cpu = op->j->unit->cpu;
+    char text[64];
+    LLVMTypeRef type = LLVMTypeOf(args[0]), types[] = {type, type, type};
+    LLVMTypeRef f = LLVMFunctionType(type, types, n, false);
+    write_text(op, name, n, text, sizeof text);
+    const char *where = constraints[n - 1][cpu->has_mask_registers ? 2 : cpu->has_vex];
+    LLVMValueRef code = LLVMGetInlineAsm(f, text, strlen(text), where, strlen(where), false, false,
+                                         LLVMInlineAsmDialectATT, false);
+    LLVMValueRef call = LLVMBuildCall2(op->b, f, code, args, n, "");
+    jit_set_pure(op->j, call);
+    return call;
+}
+
+static LLVMValueRef operate(struct jit_op *op, const char *name, LLVMValueRef *args, unsigned n)
+{
+    return in_parts(op, name, args, n, assemble);
+}
+
+static LLVMValueRef operate_on_two(struct jit_op *op, const char *name, LLVMValueRef x,
+                                   LLVMValueRef y)
+{
+    LLVMValueRef args[] = {x, y};
+    return operate(op, name, args, 2);
+}
+
+static LLVMValueRef call_avx512(struct jit_op *op, const char *name, LLVMValueRef *args, unsigned n)
+{
+    unsigned id = LLVMLookupIntrinsicID(name, strlen(name));
+    LLVMValueRef f = LLVMGetIntrinsicDeclaration(op->j->code->module, id, NULL, 0);
+    return LLVMBuildCall2(op->b, LLVMGlobalGetValueType(f), f, args, n, "");
+}
+
+static LLVMTypeRef bits_of(const struct jit_op *op, unsigned bits)
+{
+    return LLVMIntTypeInContext(op->j->code->context, bits);
+}
+
+enum { MODE = 4, ALL = 0xff }; /* rounding as the mode says; all lanes */
+
+static LLVMValueRef fix_part(struct jit_op *op, const void *table, LLVMValueRef *args, unsigned n)
+{
+    const uint32_t *classes = table;
+    LLVMValueRef all[] = {args[0],
+                          args[1],
+                          jit_const(jit_int_type(op->j, 64, lanes_at_once(op)), *classes),
+                          jit_i32(op->j, 0),
+                          LLVMConstInt(bits_of(op, 8), ALL, false),
+                          jit_i32(op->j, MODE)};
+    (void)n;
+    return call_avx512(op, "llvm.x86.avx512.mask.fixupimm.pd.512", all, 6);
+}
+
+static LLVMValueRef fix(struct jit_op *op, uint32_t classes, LLVMValueRef x, LLVMValueRef y)
+{
+    LLVMValueRef args[] = {x, y};
+    return in_parts(op, &classes, args, 2, fix_part);
+}
+
+static bool can_fix(const struct jit_op *op)
+{
+    return op->lanes > 1 && op->j->unit->cpu->has_fixup;
+}
+
+/* y where that is NaN, quiet or not; else x. */
+static LLVMValueRef unless_nan(struct jit_op *op, LLVMValueRef x, LLVMValueRef y)
+{
+    if (can_fix(op))
+        return fix(op, KEEP_UNLESS_NAN, x, y);
+    return BUILD(Select, jit_is_nan(op, y), y, x);
+}
+
+/* ---- operations ------------------------------------------------------------------------------ */
+
+LLVMValueRef jit_nan_order_add(struct jit_op *op, LLVMValueRef x, LLVMValueRef y)
+{
+    return operate_on_two(op, "add", x, y);
+}
+
+LLVMValueRef jit_nan_order_multiply(struct jit_op *op, LLVMValueRef x, LLVMValueRef y)
+{
+    return operate_on_two(op, "mul", x, y);
+}
+
+/* -(y * 1) + x, as fused instructions take NaNs of factors first, and none's sign changes. */
+LLVMValueRef jit_nan_order_subtract(struct jit_op *op, LLVMValueRef x, LLVMValueRef y)
+{
+    LLVMValueRef args[] = {y, jit_const_real(jit_floats(op, 64), 1), x};
+    if (op->j->unit->cpu->has_fma)
+        return operate(op, "fnmadd231", args, 3);
+    return operate_on_two(op, "sub", unless_nan(op, x, y), y);
+}
+
+LLVMValueRef jit_nan_order_divide(struct jit_op *op, LLVMValueRef x, LLVMValueRef y)
+{
+    return operate_on_two(op, "div", x, y);
+}
+
+/* The machine has factors' NaNs first. */
+LLVMValueRef jit_nan_order_fuse(struct jit_op *op, LLVMValueRef x, LLVMValueRef y, LLVMValueRef z)
+{
+    LLVMValueRef args[] = {x, unless_nan(op, y, z), z};
+    return operate(op, "fmadd231", args, 3);
+}
+
+LLVMValueRef jit_nan_order_root(struct jit_op *op, LLVMValueRef x)
+{
+    return operate(op, "sqrt", &x, 1);
+}
+
+/* A subtraction leaves a NaN its sign. */
+LLVMValueRef jit_nan_order_negate(struct jit_op *op, LLVMValueRef x)
+{
+    return operate_on_two(op, "sub", jit_const_real(jit_floats(op, 64), -0.0), x);
+}
+
+/* A sum with -0 is the value, or the NaN made quiet. */
+LLVMValueRef jit_nan_order_abs(struct jit_op *op, LLVMValueRef x)
+{
+    LLVMValueRef magnitude = jit_unary(op, "llvm.fabs", x);
+    if (can_fix(op))
+        return fix(op, KEEP_UNLESS_NAN, magnitude, x);
+    LLVMValueRef quiet = operate_on_two(op, "add", x, jit_const_real(jit_floats(op, 64), -0.0));
+    return BUILD(Select, jit_is_nan(op, x), quiet, magnitude);
+}
+
+static LLVMValueRef pick_part(struct jit_op *op, const void *how, LLVMValueRef *args, unsigned n)
+{
+    enum { SIGN_OF_RESULT = 4 };
+    const bool *larger = how;
+    LLVMValueRef all[] = {args[0],
+                          args[1],
+                          jit_i32(op->j, SIGN_OF_RESULT + *larger),
+                          args[0],
+                          LLVMConstInt(bits_of(op, 8), ALL, false),
+                          jit_i32(op->j, MODE)};
+    (void)n;
+    return call_avx512(op, "llvm.x86.avx512.mask.range.pd.512", all, 6);
+}
+
+/* An operand that is NaN is replaced by the other one, if both are, by y. */
+LLVMValueRef jit_nan_order_pick(struct jit_op *op, LLVMValueRef x, LLVMValueRef y, bool larger)
+{
+    if (!can_fix(op))
+        return NULL;
+    x = fix(op, TAKE_UNLESS_NAN, y, x);
+    LLVMValueRef args[] = {x, fix(op, TAKE_UNLESS_NAN, x, y)};
+    return in_parts(op, &larger, args, 2, pick_part);
+}
