@@ -3,7 +3,7 @@
 
 find_package(Python3 COMPONENTS Interpreter QUIET)
 set(ptera_python ${CMAKE_BINARY_DIR}/python/ptera)
-file(GLOB_RECURSE python_sources CONFIGURE_DEPENDS python/ptera/*.py python/ptera/py.typed)
+file(GLOB_RECURSE python_sources CONFIGURE_DEPENDS python/ptera/*.py python/ptera/py.typed python/ptera/stand_ins/*)
 list(FILTER python_sources EXCLUDE REGEX "_abi.py$")
 
 # The API as cffi has it, made from the header: builds without cffi, or Python 3.11, leave it out.

@@ -6,10 +6,10 @@ imported.
 
 import sys
 
-from ptera.program import execute
+from ptera.program import execute_python
 
 if __name__ == "__main__":
     if len(sys.argv) < 2 or sys.argv[1] in ("-h", "--help"):
         print(__doc__)
         sys.exit(0 if len(sys.argv) > 1 else 2)
-    execute(["exec", sys.executable, *sys.argv[1:]])
+    execute_python(sys.argv[1:])

@@ -7,12 +7,11 @@ and the tests import anything.
 from __future__ import annotations
 
 import os
-import sys
 from typing import Any
 
 import pytest
 
-from ptera.program import execute
+from ptera.program import execute_python
 
 #: Set for the pytest that `ptera exec` starts.
 _INSIDE = "PTERA_PYTEST"
@@ -44,7 +43,7 @@ def pytest_load_initial_conftests(early_config: Any) -> None:
     capture = early_config.pluginmanager.getplugin("capturemanager")
     if capture is not None:
         capture.stop_global_capturing()
-    execute(["exec", sys.executable, "-m", "pytest", *early_config.invocation_params.args])
+    execute_python(["-m", "pytest", *early_config.invocation_params.args])
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

@@ -19,7 +19,7 @@ _ATTRIBUTES = {
 }
 
 
-@functools.lru_cache(maxsize=None)
+@functools.cache
 def properties() -> dict[str, int]:
     cuda = driver()
     found = {}

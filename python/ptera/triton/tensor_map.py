@@ -15,7 +15,7 @@ from ptera._library import PACKAGE
 _BYTES = 128  # of a CUtensorMap
 
 
-@functools.lru_cache(maxsize=None)
+@functools.cache
 def driver() -> ctypes.CDLL:
     """Ptera's driver library, initialised."""
     cuda = ctypes.CDLL(str(PACKAGE / "lib" / "libcuda.so.1"), mode=ctypes.RTLD_LOCAL)

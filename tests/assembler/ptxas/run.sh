@@ -62,7 +62,7 @@ runs() { # RESULT OPTION...: assembled with the options
     same "ptxas $*, from memory" "$wanted" "$("$load" k.cubin memory)"
 }
 runs $fused
-runs $fused -v --opt-level 3 -lineinfo --gpu-name=sm_90 -m64 -c --fmad=true
+runs $fused -v --opt-level 3 -lineinfo --gpu-name=sm_90 -m64 -c --fmad=true --regAllocOptLevel=2
 runs $apart --fmad=false
 runs $apart -fmad false
 runs $apart -O0
