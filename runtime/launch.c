@@ -579,6 +579,8 @@ static void run_reported(void *ud)
     report[0] = 0; /* the rest need not be cleared for each launch */
     job->report = report;
     job->result = run_with_parameters(job);
+    if (job->may_be_native)
+        pt_hot_end(job);
 }
 
 /* Of a launch that was interpreted, at least at first. */
@@ -627,8 +629,6 @@ ptera_result pt_launch_run(struct pt_job *job, struct pt_launched *launched)
     pt_thread_call(PT_STACK_WORK, run_reported, job);
     if (is_observed)
         pt_observe_launch(&job->launch, true);
-    if (job->may_be_native)
-        pt_hot_end(job);
     if (launched)
         tell(job, pt_now_ns() - begun, launched);
     ptera_result r = job->result;

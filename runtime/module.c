@@ -98,6 +98,8 @@ static void load(void *ud)
         return;
     bool is_valid = pt_parse(&module->ir, module->name, module->text, module->text_len);
     task->result = load_parsed(module, is_valid);
+    if (task->result == PTERA_OK)
+        pt_native_expect(module);
 }
 
 static ptera_module *create(ptera_engine *engine, const char *name, const char *text, size_t bytes)
@@ -185,7 +187,6 @@ ptera_result ptera_module_load(ptera_engine *engine, const char *name, const cha
         return result;
     }
     link_in(m);
-    pt_native_expect(m);
     *module = m;
     return result;
 }
