@@ -27,6 +27,10 @@ triton)
     packages="triton==3.9.0 numpy==2.4.6 cffi==2.1.1"
     export TRITON_CACHE_DIR="$folder/triton/cache"
     ;;
+torch)
+    packages="torch==2.15.0 triton==3.9.0 numpy==2.4.6 cffi==2.1.1 expecttest==0.3.0 setuptools"
+    export TRITON_CACHE_DIR="$folder/torch/cache" TORCHINDUCTOR_CACHE_DIR="$folder/torch/inductor"
+    ;;
 cupy)
     packages="cupy-cuda12x==14.2.0 nvidia-cuda-nvrtc-cu12==12.9.86 \
 nvidia-cuda-runtime-cu12==12.9.79"
@@ -44,7 +48,9 @@ fi
 for compiler in "$folder/$client"/lib/python3*/site-packages/nvidia/cuda_nvcc; do
     export CUDA_HOME="$compiler"
 done
-if [ "$client" = triton ]; then # which has a backend of the Python package's
-    PYTHONPATH=$(dirname "$ptera")/python exec "$folder/triton/bin/python" "$here/on_triton.py"
-fi
-exec "$ptera" exec "$folder/$client/bin/python" "$here/on_$client.py"
+python="$folder/$client/bin/python"
+case $client in # of the Python package
+triton) PYTHONPATH=$(dirname "$ptera")/python exec "$python" "$here/on_$client.py" ;;
+torch) PYTHONPATH=$(dirname "$ptera")/python exec "$python" -m ptera "$here/on_$client.py" ;;
+*) exec "$ptera" exec "$python" "$here/on_$client.py" ;;
+esac

@@ -56,12 +56,19 @@ def replace(name: str, kernel: Callable[..., Any]) -> None:
 
 
 def _on_cpu(operation: Any) -> Callable[..., Any]:
-    draws = any(str(a.type) == "Optional[Generator]" for a in operation._schema.arguments)
+    schema = operation._schema.arguments
+    draws = any(str(a.type) == "Optional[Generator]" for a in schema)
+    tensors = [str(a.type) == "Tensor" for a in schema]
 
     def kernel(*args: Any, **kwargs: Any) -> Any:
         if draws and kwargs.get("generator") is None:
             kwargs["generator"] = default_generator(torch.cuda.current_device())
-        return call_on_cpu(operation, *args, **kwargs)
+        # A number that took a tensor's place comes back as one.
+        given = [
+            torch.tensor(a) if is_tensor and isinstance(a, (int, float, complex)) else a
+            for a, is_tensor in zip(args, tensors)
+        ]
+        return call_on_cpu(operation, *given, **kwargs)
 
     return kernel
 
@@ -114,4 +121,7 @@ def register() -> None:
         else:
             replace(name, _refuse(name))
     replace("aten::_to_copy", _to_copy)
-    torch.backends.cudnn.enabled = False
+    for library in ("cudnn", "miopen"):
+        for overload in ("", ".Tensor"):
+            replace(f"aten::_use_{library}_ctc_loss{overload}", lambda *args, **kwargs: False)
+    torch._C._set_cudnn_enabled(False)  # also where flags are frozen
