@@ -40,6 +40,14 @@ struct pt_compiler {
     atomic_flag has_told_cache; /* that compiled kernels are not kept */
 };
 
+/* The slots that a worker had last, of a few kernels, while no launch uses them: launches often
+ * follow one another, and all workers want theirs at once. A cache line each. */
+enum { PT_OWN = 64, PT_OWN_KERNELS = 4 };
+struct pt_own {
+    _Atomic(struct pt_slot *) slots[PT_OWN_KERNELS];
+    char apart[32];
+};
+
 struct ptera_engine {
     struct pt_allocator allocator;
     const struct pt_engine *backend;
@@ -67,9 +75,11 @@ struct ptera_engine {
     void *log_ud;
     atomic_uint_fast64_t grid_ids;
 
+    struct pt_own own[PT_OWN]; /* by worker */
+
     pthread_mutex_t lock; /* of what follows */
     struct ptera_module *modules;
-    struct pt_slot *slots;    /* that no launch uses */
+    struct pt_slot *slots;    /* that no launch uses, nor is some worker's own */
     unsigned n_slots;         /* of them */
     struct pt_params *params; /* likewise */
     struct pt_compiler compiler;

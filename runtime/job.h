@@ -8,6 +8,12 @@
 
 enum { PT_PARTS_MOST = 16 };
 
+/* Of the grid, for a worker to begin with: clusters of it that were taken. A cache line each. */
+struct pt_part {
+    atomic_uint_fast64_t taken;
+    char apart[56];
+};
+
 struct pt_job {
     struct pt_launch launch;
     ptera_kernel *kernel;
@@ -28,17 +34,19 @@ struct pt_job {
     atomic_bool was_native, was_interpreted; /* some of it, at least */
     uint64_t begun; /* pt_hot_now, of a launch that may be native */
     unsigned n_workers;
-    atomic_uint_fast64_t next_cluster;
-    /* of the grid, each for a worker to begin with, where native code runs all of it; 0: there are
-     * none */
+    /* where native code runs all of the grid; 0: there are none */
     unsigned n_parts;
-    atomic_uint_fast64_t taken[PT_PARTS_MOST]; /* of each part; next_cluster is their sum then */
-    atomic_uint residents;
-    atomic_uint holders; /* workers that have a slot, or are about to get one */
     atomic_bool is_reported;
     char *report; /* PT_ERROR_BYTES, while it runs */
     ptera_result result;
     double timeout_seconds; /* 0: none */
+    /* What all workers write lies apart from what they read. */
+    char apart[64];
+    atomic_uint_fast64_t next_cluster; /* where there are no parts */
+    atomic_uint residents;
+    atomic_uint holders; /* workers that have a slot, or are about to get one */
+    char apart_too[64];
+    struct pt_part parts[PT_PARTS_MOST];
     uint8_t parameters[];   /* the block */
 };
 

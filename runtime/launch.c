@@ -352,8 +352,7 @@ static ptera_result run(struct pt_job *job)
         return PTERA_OK;
     if (!atomic_load(&job->is_reported)) {
         /* The time was over when no cluster was resident any more: everything has run. */
-        bool all = atomic_load(&job->next_cluster) >= job->n_clusters;
-        if (kind == PT_FAULT_TIMEOUT && all)
+        if (kind == PT_FAULT_TIMEOUT && pt_sched_has_taken_all(job))
             return PTERA_OK;
         pt_engine_fail(engine, "timeout in kernel '%s' at %s", func_of(job->kernel)->name,
                        job->kernel->module->name);

@@ -173,13 +173,13 @@ static struct pt_slot *empty_slot(struct pt_worker *w)
 }
 
 /* After a failure the warps' states are whatever they were: such slots are made anew. */
-static void give_back(struct pt_job *job, struct pt_slot *slots)
+static void give_back(struct pt_job *job, unsigned worker, struct pt_slot *slots)
 {
     while (slots) {
         struct pt_slot *next = slots->next;
         if (is_stopped(job))
             slots->kernel = NULL;
-        pt_slot_put(job->engine, slots);
+        pt_slot_put(job, worker, slots);
         slots = next;
     }
 }
@@ -188,8 +188,8 @@ static void give_back_all(struct pt_worker *w)
 {
     if (w->slots || w->spare)
         atomic_fetch_sub(&w->job->holders, 1);
-    give_back(w->job, w->slots);
-    give_back(w->job, w->spare);
+    give_back(w->job, w->index, w->slots);
+    give_back(w->job, w->index, w->spare);
     w->slots = w->spare = NULL;
 }
 
@@ -460,20 +460,38 @@ static bool run_ctas(struct pt_worker *w, const struct pt_native *native, uint64
     return first == end || run_batch(w, native, first, end - first, &turns);
 }
 
+/* A part's first cluster, and the one behind its last. */
+static void part_of(const struct pt_job *job, unsigned part, uint64_t *from, uint64_t *stop)
+{
+    uint64_t each = (job->n_clusters + job->n_parts - 1) / job->n_parts;
+    *from = part * each < job->n_clusters ? part * each : job->n_clusters;
+    *stop = job->n_clusters - *from < each ? job->n_clusters : *from + each;
+}
+
+bool pt_sched_has_taken_all(struct pt_job *job)
+{
+    uint64_t from, stop;
+    for (unsigned k = 0; k < job->n_parts; k++) {
+        part_of(job, k, &from, &stop);
+        if (atomic_load(&job->parts[k].taken) < stop - from)
+            return false;
+    }
+    return job->n_parts || atomic_load(&job->next_cluster) >= job->n_clusters;
+}
+
 /* Of a part, `size` CTAs that no worker has yet. */
 static bool take_of_part(struct pt_job *job, unsigned part, uint64_t size, uint64_t *first,
                          uint64_t *end)
 {
-    uint64_t each = (job->n_clusters + job->n_parts - 1) / job->n_parts, from = part * each;
-    uint64_t stop = job->n_clusters - from < each ? job->n_clusters : from + each;
-    if (from >= job->n_clusters)
+    uint64_t from, stop, taken;
+    part_of(job, part, &from, &stop);
+    taken = atomic_load_explicit(&job->parts[part].taken, memory_order_relaxed);
+    if (taken >= stop - from)
         return false;
-    *first = from + atomic_fetch_add_explicit(&job->taken[part], size, memory_order_relaxed);
+    taken = atomic_fetch_add_explicit(&job->parts[part].taken, size, memory_order_relaxed);
+    *first = from + taken;
     *end = *first + size < stop ? *first + size : stop;
-    if (*first >= stop)
-        return false;
-    atomic_fetch_add_explicit(&job->next_cluster, *end - *first, memory_order_relaxed);
-    return true;
+    return taken < stop - from;
 }
 
 /* A worker begins with its own part of the grid, the same in each launch, and then helps others:

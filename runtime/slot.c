@@ -50,10 +50,25 @@ static void slot_free(ptera_engine *engine, struct pt_slot *slot)
     pt_engine_free(engine, slot);
 }
 
+/* Workers' own slots become slots for all. With the lock. */
+static void gather_own(ptera_engine *engine)
+{
+    for (unsigned i = 0; i < PT_OWN * PT_OWN_KERNELS; i++) {
+        struct pt_own *own = &engine->own[i / PT_OWN_KERNELS];
+        struct pt_slot *slot = atomic_exchange(&own->slots[i % PT_OWN_KERNELS], NULL);
+        if (!slot)
+            continue;
+        slot->next = engine->slots;
+        engine->slots = slot;
+        engine->n_slots++;
+    }
+}
+
 bool pt_slot_reclaim(void *ud)
 {
     ptera_engine *engine = ud;
     pthread_mutex_lock(&engine->lock);
+    gather_own(engine);
     struct pt_slot *slots = engine->slots;
     bool has_any = slots != NULL;
     engine->slots = NULL;
@@ -70,16 +85,60 @@ bool pt_slot_reclaim(void *ud)
 void pt_slot_forget(ptera_engine *engine, const ptera_module *module)
 {
     pthread_mutex_lock(&engine->lock);
+    gather_own(engine);
     for (struct pt_slot *slot = engine->slots; slot; slot = slot->next)
         if (slot->kernel >= module->kernels && slot->kernel < module->kernels + module->n_kernels)
             slot->kernel = NULL;
     pthread_mutex_unlock(&engine->lock);
 }
 
+static void put_for_all(ptera_engine *engine, struct pt_slot *slot)
+{
+    pthread_mutex_lock(&engine->lock);
+    bool keep = engine->n_slots < engine->threads * PT_TOGETHER_MAX + SLOTS_KEPT;
+    if (keep) {
+        slot->next = engine->slots;
+        engine->slots = slot;
+        engine->n_slots++;
+    }
+    pthread_mutex_unlock(&engine->lock);
+    if (!keep)
+        slot_free(engine, slot);
+}
+
+/* Where the worker's own slot for the kernel may be; NULL: it has none. */
+static _Atomic(struct pt_slot *) *own_place(struct pt_job *job, unsigned worker)
+{
+    struct pt_own *own = job->engine->own;
+    return worker < PT_OWN ? &own[worker].slots[job->kernel->func % PT_OWN_KERNELS] : NULL;
+}
+
+void pt_slot_put(struct pt_job *job, unsigned worker, struct pt_slot *slot)
+{
+    _Atomic(struct pt_slot *) *place = own_place(job, worker);
+    struct pt_slot *none = NULL;
+    if (!place || !atomic_compare_exchange_strong(place, &none, slot))
+        put_for_all(job->engine, slot);
+}
+
+/* The worker's own slot, if it was made for the same kernel. */
+static struct pt_slot *take_own(struct pt_job *job, unsigned worker)
+{
+    _Atomic(struct pt_slot *) *place = own_place(job, worker);
+    struct pt_slot *slot = place ? atomic_exchange(place, NULL) : NULL;
+    if (!slot || slot->kernel == job->kernel)
+        return slot;
+    put_for_all(job->engine, slot);
+    return NULL;
+}
+
 /* An idle slot, one made for the same kernel if there is one, or a new one. */
-static struct pt_slot *take(struct pt_job *job)
+static struct pt_slot *take(struct pt_job *job, unsigned worker)
 {
     ptera_engine *engine = job->engine;
+    struct pt_slot *own = take_own(job, worker);
+    if (own)
+        return own;
     pthread_mutex_lock(&engine->lock);
     struct pt_slot **best = &engine->slots;
     for (struct pt_slot **p = &engine->slots; *p; p = &(*p)->next) {
@@ -95,20 +154,6 @@ static struct pt_slot *take(struct pt_job *job)
     }
     pthread_mutex_unlock(&engine->lock);
     return slot ? slot : pt_engine_alloc(engine, sizeof *slot);
-}
-
-void pt_slot_put(ptera_engine *engine, struct pt_slot *slot)
-{
-    pthread_mutex_lock(&engine->lock);
-    bool keep = engine->n_slots < engine->threads * PT_TOGETHER_MAX + SLOTS_KEPT;
-    if (keep) {
-        slot->next = engine->slots;
-        engine->slots = slot;
-        engine->n_slots++;
-    }
-    pthread_mutex_unlock(&engine->lock);
-    if (!keep)
-        slot_free(engine, slot);
 }
 
 /* ---- making a slot ready --------------------------------------------------------------------- */
@@ -277,7 +322,7 @@ static bool prepare(struct pt_slot *slot, struct pt_job *job, unsigned worker,
 struct pt_slot *pt_slot_get(struct pt_job *job, unsigned worker, const struct pt_native *native)
 {
     do {
-        struct pt_slot *slot = take(job);
+        struct pt_slot *slot = take(job, worker);
         if (!slot || prepare(slot, job, worker, native))
             return slot;
         slot_free(job->engine, slot);

@@ -61,7 +61,8 @@ void pt_slot_start_native(struct pt_slot *slot, struct pt_job *job, uint64_t ind
 void pt_slot_start_warps(struct pt_slot *slot, const struct pt_job *job);
 /* Puts cluster `index` of the grid into the slot, every warp at the kernel's entry. */
 void pt_slot_start(struct pt_slot *slot, struct pt_job *job, uint64_t index);
-void pt_slot_put(ptera_engine *engine, struct pt_slot *slot);
+/* A slot that the worker needs no more. */
+void pt_slot_put(struct pt_job *job, unsigned worker, struct pt_slot *slot);
 /* Forgets that slots were made for kernels of a module that goes. */
 void pt_slot_forget(ptera_engine *engine, const ptera_module *module);
 /* Frees the engine's slots that no launch uses; false: there were none. */
