@@ -83,7 +83,11 @@ struct jit_facts {
     uint32_t interleave_loop; /* the loop, + 1, in which CTAs interleave; 0: they do not */
     /* See struct pt_native; front_bytes of a warp lie at the start of scratch memory. */
     uint32_t scratch_bytes, front_bytes;
-    uint32_t stack; /* in scratch memory: where threads' stacks end (alloca.c) */
+    uint32_t stack;               /* in scratch memory: where threads' stacks end (alloca.c) */
+    struct jit_local {            /* local_memory.c */
+        uint64_t *was_generic;    /* instructions: local accesses that had generic addresses */
+        uint32_t rows, row_bytes; /* of a group's own, for its lanes' variables; 0: none */
+    } local;
 };
 
 /* The function of LLVM's that is being made. */
@@ -113,13 +117,14 @@ struct jit_code {
     LLVMValueRef budget;      /* alloca: back edges until the next look at launch->stop */
     /* bar.red, allocas: lanes with a true predicate and lanes that have come so far */
     LLVMValueRef arrived[2];
-    LLVMValueRef reduced[2]; /* likewise: of the barrier at which the region begins */
-    LLVMValueRef streams;    /* i1: stores go past the caches */
-    LLVMValueRef nowhere;    /* alloca: memory that nobody reads, or NULL */
-    LLVMValueRef lanes[4];   /* allocas of lane_call.c */
-    uint32_t n_lanes_used;   /* how often their memory has been asked for */
-    LLVMValueRef blamed[2];  /* allocas of fault.c */
-    LLVMValueRef offsets;    /* alloca of atomic.c */
+    LLVMValueRef reduced[2];        /* likewise: of the barrier at which the region begins */
+    LLVMValueRef streams;           /* i1: stores go past the caches */
+    LLVMValueRef nowhere;           /* alloca: memory that nobody reads, or NULL */
+    LLVMValueRef lanes[4];          /* allocas of lane_call.c */
+    uint32_t n_lanes_used;          /* how often their memory has been asked for */
+    LLVMValueRef blamed[2];         /* allocas of fault.c */
+    LLVMValueRef offsets;           /* alloca of atomic.c */
+    LLVMValueRef local[JIT_COPIES]; /* allocas of local_rows.c */
 
     uint32_t n_generated; /* LLVM's instructions, in all basic blocks but the one being generated */
     struct jit_part {     /* code_size.c: of it, as far as it has been looked at */

@@ -3,6 +3,7 @@
 #include "backend/jit/analysis/group_size.h"
 
 #include "backend/jit/analysis/insn_info.h"
+#include "backend/jit/analysis/local_memory.h"
 #include "backend/jit/analysis/loops.h"
 #include "backend/jit/analysis/register_pressure.h"
 #include "backend/jit/bitset.h"
@@ -153,9 +154,11 @@ static bool fits_registers(struct jit_facts *a, uint32_t copies)
     uint32_t registers = a->unit->cpu->vector_registers;
     if (copies <= JIT_GROUP_COPIES_CALLING && has_calling_loop(a))
         return true;
-    uint32_t pressure = jit_register_pressure_find(a, copies <= JIT_GROUP_COPIES_ENOUGH);
+    uint32_t variables = jit_local_memory_pressure(a);
+    uint32_t pressure =
+        jit_register_pressure_find(a, copies <= JIT_GROUP_COPIES_ENOUGH) + variables;
     uint32_t percent =
-        a->unit->f->loops.n ? JIT_GROUP_REGISTERS_LOOP : JIT_GROUP_REGISTERS_STRAIGHT;
+        a->unit->f->loops.n || variables ? JIT_GROUP_REGISTERS_LOOP : JIT_GROUP_REGISTERS_STRAIGHT;
     return copies * pressure * 100 <= registers * percent;
 }
 

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "backend/jit/analysis/def_use.h"
+#include "backend/jit/analysis/local_memory.h"
 #include "backend/jit/analysis/plan.h"
 #include "backend/jit/control/barrier_reduce.h"
 #include "backend/jit/control/cta_interleave.h"
@@ -186,6 +187,7 @@ static bool generate(struct jit_facts *facts, struct jit *j)
     struct jit_plan plan = {0};
     if (!jit_plan_find(facts, &plan))
         return false;
+    jit_local_memory_choose(facts);
     make_variables(j, &plan);
     facts->streaming = jit_nontemporal_find(j);
     make_starts(j, &plan);
@@ -209,6 +211,7 @@ bool jit_kernel_generate(struct jit_unit *u, struct jit_facts *facts, struct jit
     *u->why = pt_isa_check();
     if (*u->why || !expand_calls(u))
         return false;
+    jit_local_memory_name_accesses(facts);
     code->allocas = LLVMCreateBuilderInContext(code->context);
     bool ok = generate(facts, &j);
     LLVMDisposeBuilder(code->allocas);

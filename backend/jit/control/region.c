@@ -35,6 +35,7 @@
 #include "backend/jit/llvm/build.h"
 #include "backend/jit/memory/access_path.h"
 #include "backend/jit/memory/interleave.h"
+#include "backend/jit/memory/local_rows.h"
 #include "backend/jit/tune.h"
 #include "backend/jit/value/lane_offsets.h"
 #include "backend/jit/value/visit.h"
@@ -459,6 +460,7 @@ static bool generate_group(struct jit_gen *g)
     jit_interp_step_find_frame(j);
     if (!jit_region_spill_load_registers(g))
         return false;
+    jit_local_rows_begin_group(j);
     find_first(g);
     for (uint32_t i = 0; i < g->r->n_blocks; i++)
         if (jit_is_in(g, g->r->blocks[i]))

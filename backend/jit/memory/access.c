@@ -6,6 +6,7 @@
 
 #include "backend/jit/analysis/address_form.h"
 #include "backend/jit/analysis/def_use.h"
+#include "backend/jit/analysis/local_memory.h"
 #include "backend/jit/bitset.h"
 #include "backend/jit/jit.h"
 #include "backend/jit/llvm/build.h"
@@ -95,6 +96,7 @@ static const char *describe(const struct jit *j, struct jit_access *a)
     if (a->window == PT_SPACE_PARAM)
         a->space = PT_SPACE_GENERIC;
     a->is_constant = a->space == PT_SPACE_CONST || a->space == PT_SPACE_PARAM;
+    a->was_generic = jit_local_memory_was_generic(j->facts, j->insn);
     a->order = pt_order_of(j->form);
     if (a->base->kind == PT_OPND_FUNC ||
         (a->space == PT_SPACE_PARAM && a->base->kind != PT_OPND_SYM) ||
@@ -276,7 +278,7 @@ LLVMValueRef jit_access_in_window(const struct jit *j, const struct jit_access *
                                   LLVMValueRef offsets)
 {
     LLVMValueRef addresses = LLVMBuildAdd(j->code->b, offsets, jit_local_window_begin(j, copy), "");
-    if (is_in_variables(j, a, offsets))
+    if (a->was_generic || is_in_variables(j, a, offsets))
         return addresses;
     LLVMValueRef bad = jit_local_window_leaves(j, offsets, (uint64_t)a->bytes * a->n);
     if (j->mask[copy])
@@ -377,6 +379,15 @@ void jit_access_end_way(const struct jit *j, struct jit_ways *ways, LLVMValueRef
     for (unsigned i = 0; i < ways->n; i++)
         LLVMAddIncoming(ways->loaded[i], &v[i], &here, 1);
     LLVMBuildBr(j->code->b, ways->after);
+}
+
+void jit_access_end_way_mostly(const struct jit *j, struct jit_ways *ways, LLVMValueRef condition,
+                               LLVMBasicBlockRef rare, LLVMValueRef *v)
+{
+    LLVMBasicBlockRef here = LLVMGetInsertBlock(j->code->b);
+    for (unsigned i = 0; i < ways->n; i++)
+        LLVMAddIncoming(ways->loaded[i], &v[i], &here, 1);
+    jit_branch_mostly(j, LLVMBuildNot(j->code->b, condition, ""), ways->after, rare);
 }
 
 void jit_access_join_ways(const struct jit *j, const struct jit_ways *ways, LLVMValueRef *v)

@@ -17,6 +17,7 @@ struct jit_access {
     struct pt_operand values[8]; /* registers or constants */
     bool extends_sign;
     bool is_constant; /* memory that no kernel changes */
+    bool was_generic; /* local: no window bounds it (jit_local_memory_was_generic) */
     /* a store of what may have been loaded from there: LLVM takes it for nothing, where it may
      * fail */
     bool gives_back;
@@ -109,6 +110,9 @@ void jit_access_begin_ways(const struct jit *j, const struct jit_access *a, stru
 void jit_access_end_way(const struct jit *j, struct jit_ways *ways, LLVMValueRef *v);
 
 /* Goes on behind all of them with what was loaded. */
+/* The same, but where `condition` holds, which is hardly ever, it goes to `rare`. */
+void jit_access_end_way_mostly(const struct jit *j, struct jit_ways *ways, LLVMValueRef condition,
+                               LLVMBasicBlockRef rare, LLVMValueRef *v);
 void jit_access_join_ways(const struct jit *j, const struct jit_ways *ways, LLVMValueRef *v);
 
 /* That of j->insn, or NULL. */

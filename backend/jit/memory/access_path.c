@@ -16,6 +16,7 @@
 #include "backend/jit/memory/gather.h"
 #include "backend/jit/memory/interleave.h"
 #include "backend/jit/memory/lane_permute.h"
+#include "backend/jit/memory/local_rows.h"
 #include "backend/jit/memory/overlapping_loads.h"
 #include "backend/jit/memory/prefetch.h"
 #include "backend/jit/memory/strided.h"
@@ -201,6 +202,8 @@ static void access_chunk(const struct jit *j, const struct jit_access *a, unsign
     int64_t stride;
     enum jit_shape shape = jit_def_use_shape(j->facts, a->base, &stride);
     LLVMValueRef v[8] = {0};
+    bool in_rows = a->space == PT_SPACE_LOCAL && j->facts->local.rows;
+    bool is_one = shape == JIT_SCALAR;
     if (a->space == PT_SPACE_LOCAL)
         shape = JIT_VECTOR; /* the lanes' windows lie apart */
     if (shape == JIT_SCALAR && !a->is_load) {
@@ -210,7 +213,9 @@ static void access_chunk(const struct jit *j, const struct jit_access *a, unsign
     for (unsigned i = 0; !a->is_load && i < a->n; i++)
         v[i] = as_stored(
             j, a, jit_registers_read(j, &a->values[i], copy, a->type, j->unit->width, false));
-    if (shape == JIT_SCALAR)
+    if (in_rows)
+        jit_local_rows_access(j, a, copy, is_one, v);
+    else if (shape == JIT_SCALAR)
         load_uniform(j, a, copy, runs_at_all(j, copy), v);
     else if (shape == JIT_AFFINE && is_even(a, stride) && !is_distrusted(j) &&
              (!j->mask[copy] || stride == (int64_t)(a->bytes * a->n)))

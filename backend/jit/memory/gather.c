@@ -142,3 +142,20 @@ void jit_gather_access_strided(const struct jit *j, const struct jit_access *a,
         pointers[lane] = jit_at(j, pointer, jit_i64(j, (uint64_t)stride * lane));
     access_lanes(j, a, pointers, v);
 }
+
+void jit_gather_indexed(const struct jit *j, const struct jit_access *a, LLVMValueRef base,
+                        LLVMValueRef index, LLVMValueRef *v)
+{
+    if (has_gather(j, a)) {
+        access_by_machine(j, a, jit_access_indexed(j, base, index, a->bytes, true), NULL, v);
+        return;
+    }
+    LLVMValueRef pointers[64];
+    for (unsigned lane = 0; lane < j->unit->width; lane++) {
+        LLVMValueRef at = LLVMBuildZExt(j->code->b, jit_lane(j, index, lane),
+                                        LLVMInt64TypeInContext(j->code->context), "");
+        at = LLVMBuildMul(j->code->b, at, jit_i64(j, a->bytes), "");
+        pointers[lane] = jit_at(j, base, at);
+    }
+    access_lanes(j, a, pointers, v);
+}

@@ -13,4 +13,9 @@ void jit_gather_access_strided(const struct jit *j, const struct jit_access *a,
 void jit_gather_access(const struct jit *j, const struct jit_access *a, unsigned copy,
                        LLVMValueRef *v);
 
+/* One element of each lane of a chunk, at base + index (of 32 bits, in elements): all lanes do
+ * it. */
+void jit_gather_indexed(const struct jit *j, const struct jit_access *a, LLVMValueRef base,
+                        LLVMValueRef index, LLVMValueRef *v);
+
 #endif
