@@ -2,9 +2,9 @@
  * lanes.
  *
  * Operations run in f32 and are rounded once more, which changes nothing: f32 has more than twice
- * the bits of either format plus two. A product of f16 is exact there. A product of bf16 may be
- * subnormal and lose bits, so it has no emitter. A sum for fma of f16 is rounded to odd. All NaN
- * results are 0x7fff. */
+ * the bits of either format plus two. A product of f16 is exact there, one of bf16 where it is
+ * neither very small nor very large: that is rare, and then f64 is taken. A sum for fma is rounded
+ * to odd. All NaN results are 0x7fff. */
 #include "backend/jit/emit/half.h"
 
 #include "backend/jit/emit/emit.h"
@@ -156,29 +156,89 @@ bool jit_emit_sub_half(struct jit_op *op)
            give_rounded(op, &h, BUILD(FSub, half_source(&h, 0), half_source(&h, 1)));
 }
 
-bool jit_emit_mul_half(struct jit_op *op)
+/* x + y, of `bits`, rounded to odd: the error of the rounded sum, which is exact, says whether and
+ * where to step. Where it has the sign of the sum, the last bit is set; where it has the other, that
+ * of the number below. */
+static LLVMValueRef sum_to_odd(struct jit_op *op, LLVMValueRef x, LLVMValueRef y, unsigned bits)
 {
-    struct half_op h;
-    return open_half(op, &h) &&
-           give_rounded(op, &h, BUILD(FMul, half_source(&h, 0), half_source(&h, 1)));
-}
-
-/* x + y rounded to odd: the error of the rounded sum, which is exact, says whether and where to
- * step. */
-static LLVMValueRef sum_to_odd(struct jit_op *op, LLVMValueRef x, LLVMValueRef y)
-{
-    LLVMValueRef zero = jit_const_real(jit_floats(op, 32), 0), one = jit_int_const(op, 32, 1);
+    LLVMValueRef zero = jit_const_real(jit_floats(op, bits), 0), one = jit_int_const(op, bits, 1);
     LLVMValueRef sum = BUILD(FAdd, x, y), of_y = BUILD(FSub, sum, x);
     LLVMValueRef of_x = BUILD(FSub, sum, of_y);
     LLVMValueRef error = BUILD(FAdd, BUILD(FSub, x, of_x), BUILD(FSub, y, of_y));
-    LLVMValueRef bits = jit_to_bits(op, sum, 32);
-    LLVMValueRef is_even = BUILD(ICmp, LLVMIntEQ, BUILD(And, bits, one), jit_int_const(op, 32, 0));
-    LLVMValueRef steps = BUILD(And, is_even, BUILD(FCmp, LLVMRealONE, error, zero));
-    LLVMValueRef up = BUILD(FCmp, LLVMRealOGT, error, zero);
-    LLVMValueRef is_positive = BUILD(FCmp, LLVMRealOGT, sum, zero);
-    LLVMValueRef is_outward = BUILD(ICmp, LLVMIntEQ, up, is_positive);
-    LLVMValueRef stepped = BUILD(Select, is_outward, BUILD(Add, bits, one), BUILD(Sub, bits, one));
-    return jit_from_bits(op, BUILD(Select, steps, stepped, bits), 32);
+    LLVMValueRef number = jit_to_bits(op, sum, bits), signs = jit_to_bits(op, error, bits);
+    LLVMValueRef steps = BUILD(FCmp, LLVMRealONE, error, zero);
+    LLVMValueRef is_inward =
+        BUILD(ICmp, LLVMIntSLT, BUILD(Xor, number, signs), jit_int_const(op, bits, 0));
+    LLVMValueRef below = BUILD(Select, is_inward, BUILD(Sub, number, one), number);
+    return jit_from_bits(op, BUILD(Select, steps, BUILD(Or, below, one), number), bits);
+}
+
+/* An f64, exact or rounded to odd, as f32 rounded to odd. */
+static LLVMValueRef narrow_to_odd(struct jit_op *op, LLVMValueRef wide)
+{
+    LLVMValueRef value = BUILD(FPTrunc, wide, jit_floats(op, 32)), one = jit_int_const(op, 32, 1);
+    LLVMValueRef back = BUILD(FPExt, value, jit_floats(op, 64));
+    LLVMValueRef bits = jit_to_bits(op, value, 32), steps = BUILD(FCmp, LLVMRealONE, wide, back);
+    LLVMValueRef is_negative = BUILD(ICmp, LLVMIntSLT, bits, jit_int_const(op, 32, 0));
+    LLVMValueRef is_larger = BUILD(Select, is_negative, BUILD(FCmp, LLVMRealOLT, back, wide),
+                                   BUILD(FCmp, LLVMRealOGT, back, wide));
+    LLVMValueRef below = BUILD(Select, is_larger, BUILD(Sub, bits, one), bits);
+    return jit_from_bits(op, BUILD(Select, steps, BUILD(Or, below, one), bits), 32);
+}
+
+/* a * b (+ c) to f32, exact or rounded to odd, in f64, which holds products of bf16. */
+static LLVMValueRef multiply_wide(struct jit_op *op, const LLVMValueRef *a)
+{
+    LLVMTypeRef wide = jit_floats(op, 64);
+    LLVMValueRef d = BUILD(FMul, BUILD(FPExt, a[0], wide), BUILD(FPExt, a[1], wide));
+    if (a[2])
+        d = sum_to_odd(op, d, BUILD(FPExt, a[2], wide), 64);
+    return narrow_to_odd(op, d);
+}
+
+/* i1: the product of some lane is not exact in f32, or may not be. */
+static LLVMValueRef is_beyond_f32(struct jit_op *op, const LLVMValueRef *a, LLVMValueRef product)
+{
+    enum { LEAST = 0x0c800000, END = 0x7f000000 }; /* 2^-102, 2^127 */
+    LLVMValueRef zero = jit_const_real(jit_floats(op, 32), 0);
+    LLVMValueRef bits = jit_to_bits(op, product, 32);
+    bits = BUILD(And, bits, jit_int_const(op, 32, 0x7fffffff));
+    bits = BUILD(Sub, bits, jit_int_const(op, 32, LEAST));
+    LLVMValueRef lanes = BUILD(ICmp, LLVMIntUGE, bits, jit_int_const(op, 32, END - LEAST));
+    lanes = BUILD(And, lanes, BUILD(FCmp, LLVMRealUNE, a[0], zero));
+    lanes = BUILD(And, lanes, BUILD(FCmp, LLVMRealUNE, a[1], zero));
+    if (op->lanes == 1)
+        return lanes;
+    LLVMTypeRef type = LLVMIntTypeInContext(op->j->code->context, op->lanes);
+    return BUILD(ICmp, LLVMIntNE, BUILD(BitCast, lanes, type), LLVMConstNull(type));
+}
+
+/* The same for bf16: in f32 where that is enough. */
+static LLVMValueRef multiply_bf16(struct jit_op *op, const LLVMValueRef *a)
+{
+    const struct jit *j = op->j;
+    LLVMValueRef product = BUILD(FMul, a[0], a[1]);
+    LLVMValueRef near = a[2] ? sum_to_odd(op, product, a[2], 32) : product;
+    LLVMBasicBlockRef rare = jit_new_block(j, "wide"), after = jit_new_block(j, "");
+    LLVMBasicBlockRef here = LLVMGetInsertBlock(op->b);
+    jit_branch_mostly(j, BUILD(Not, is_beyond_f32(op, a, product)), after, rare);
+    jit_continue_in(j, rare);
+    LLVMValueRef values[] = {near, multiply_wide(op, a)};
+    LLVMBasicBlockRef blocks[] = {here, LLVMGetInsertBlock(op->b)};
+    LLVMBuildBr(op->b, after);
+    jit_continue_in(j, after);
+    LLVMValueRef d = BUILD(Phi, jit_floats(op, 32));
+    LLVMAddIncoming(d, values, blocks, 2);
+    return d;
+}
+
+bool jit_emit_mul_half(struct jit_op *op)
+{
+    struct half_op h;
+    if (!open_half(op, &h))
+        return false;
+    LLVMValueRef a[] = {half_source(&h, 0), half_source(&h, 1), NULL};
+    return give_rounded(op, &h, h.is_bf16 ? multiply_bf16(&h.op, a) : BUILD(FMul, a[0], a[1]));
 }
 
 bool jit_emit_fma_half(struct jit_op *op)
@@ -186,8 +246,10 @@ bool jit_emit_fma_half(struct jit_op *op)
     struct half_op h;
     if (!open_half(op, &h))
         return false;
-    LLVMValueRef product = BUILD(FMul, half_source(&h, 0), half_source(&h, 1));
-    return give_rounded(op, &h, sum_to_odd(&h.op, product, half_source(&h, 2)));
+    LLVMValueRef a[] = {half_source(&h, 0), half_source(&h, 1), half_source(&h, 2)};
+    if (h.is_bf16)
+        return give_rounded(op, &h, multiply_bf16(&h.op, a));
+    return give_rounded(op, &h, sum_to_odd(&h.op, BUILD(FMul, a[0], a[1]), a[2], 32));
 }
 
 /* ---- signs and choices, in integers ---------------------------------------------------------- */
