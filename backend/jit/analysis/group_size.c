@@ -79,7 +79,8 @@ static bool has_parting_access(const struct jit_facts *a)
 }
 
 /* A loop whose indexes advance by what the whole CTA agrees on, known at run time: it walks memory
- * in long strides, where many lanes at a time are worth more than registers. Not in strides of the
+ * in long strides, where many lanes at a time are worth more than registers, but for those of what
+ * goes round the loop. Not in strides of the
  * grid: CTAs that interleave read what lies in between. */
 static bool has_striding_loop(const struct jit_facts *a)
 {
@@ -97,6 +98,28 @@ static bool has_striding_loop(const struct jit_facts *a)
                 return true;
     }
     return false;
+}
+
+/* Values that differ by lane and go round the loop. */
+static uint32_t count_carried(const struct jit_facts *a, const struct pt_loop *loop)
+{
+    uint32_t n = 0, words = pt_bit_words(a->unit->f->regs.n);
+    const uint64_t *live = a->live_in + (size_t)loop->header * words;
+    for (uint32_t r = 1; r < a->unit->f->regs.n; r++)
+        n += jit_set_has(live, r) && a->uniformity->regs[r].level == PT_LEVEL_LANE &&
+             !a->uniformity->regs[r].is_affine && a->unit->f->regs.v[r].type != PT_pred;
+    return n;
+}
+
+/* The values that go round each loop have registers, of so many chunks. */
+static bool fits_carried(const struct jit_facts *a, uint32_t copies)
+{
+    uint32_t registers = a->unit->cpu->vector_registers;
+    for (uint32_t l = 0; l < a->unit->f->loops.n; l++)
+        if (copies * count_carried(a, &a->unit->f->loops.v[l]) * 100 >
+            registers * JIT_GROUP_REGISTERS_LOOP)
+            return false;
+    return true;
 }
 
 /* Chunks of a row of threads; 1, if it is not of as many as a group may have. */
@@ -168,11 +191,12 @@ static uint32_t choose_copies(struct jit_facts *a, const struct pt_uniformity_sh
 {
     uint32_t width = shape->width, copies = least_copies(a, shape), most = most_copies(a, shape);
     uint32_t threads = shape->block[0] * shape->block[1] * shape->block[2];
-    bool is_wide = has_striding_loop(a) || (has_parting_access(a) && only_loads_part(a));
+    bool is_wide = has_parting_access(a) && only_loads_part(a), strides = has_striding_loop(a);
     if (!threads || jit_insn_info_tells_order(a) || jit_insn_info_has_effect(a, PT_FX_CALL) ||
         jit_insn_info_has_steps(a))
         return copies;
-    while (2 * copies <= most && (is_wide || fits_registers(a, 2 * copies)) &&
+    while (2 * copies <= most &&
+           (is_wide || (strides && fits_carried(a, 2 * copies)) || fits_registers(a, 2 * copies)) &&
            threads % (2 * copies * width) == 0 &&
            2 * copies * a->unit->f->insns.n <= JIT_GROUP_INSNS)
         copies *= 2;
