@@ -1,0 +1,21 @@
+// Entropy of 64 symbols of 4 bits a thread, counted in a histogram of its own; symbol k of thread i is at [k / 8][i].
+__kernel void localhist(uint n, __global const uint *in, __global float *out)
+{
+    uint i = get_global_id(0);
+    if (i >= n)
+        return;
+    uint count[16];
+    for (int k = 0; k < 16; k++)
+        count[k] = 0;
+    for (uint w = 0; w < 8; w++) {
+        uint v = in[w * n + i];
+        for (int k = 0; k < 8; k++)
+            count[v >> 4 * k & 15]++;
+    }
+    uint squares = 0, most = 0;
+    for (int k = 0; k < 16; k++) {
+        squares += count[k] * count[k];
+        most = max(most, count[k]);
+    }
+    out[i] = (float)squares / 4096.0f + (float)most;
+}
