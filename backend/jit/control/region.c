@@ -63,14 +63,60 @@ static bool only_rewrites(const struct jit *j, uint32_t block)
     return n;
 }
 
+/* An operation of which LLVM makes few instructions, none of them slow. */
+static bool is_cheap(const struct pt_form *form)
+{
+    switch (form->op) {
+    case PT_OP_mov:
+    case PT_OP_selp:
+    case PT_OP_setp_int:
+    case PT_OP_setp_f32:
+    case PT_OP_add_int:
+    case PT_OP_sub_int:
+    case PT_OP_min_int:
+    case PT_OP_max_int:
+    case PT_OP_and_b:
+    case PT_OP_or_b:
+    case PT_OP_xor_b:
+    case PT_OP_shl:
+    case PT_OP_add_f32:
+    case PT_OP_sub_f32:
+    case PT_OP_mul_f32:
+    case PT_OP_fma_f32:
+    case PT_OP_min_f32:
+    case PT_OP_max_f32:
+        return !pt_form_has(form, PT_M_rz) && !pt_form_has(form, PT_M_rm) &&
+               !pt_form_has(form, PT_M_rp);
+    default:
+        return false;
+    }
+}
+
+/* Nothing but a few such operations. */
+static bool only_computes(const struct jit *j, uint32_t block)
+{
+    const struct pt_block *b = &j->unit->f->blocks.v[block];
+    uint32_t n = 0;
+    for (uint32_t i = b->first; i < b->first + b->count; i++) {
+        const struct pt_insn *insn = &j->unit->f->insns.v[i];
+        const struct pt_form *form = pt_insn_form(j->unit->m, insn);
+        if (form->op == PT_OP_bra && !insn->guard)
+            continue;
+        if (!is_cheap(form) || insn->guard)
+            return false;
+        n += form->op != PT_OP_mov;
+    }
+    return n && n <= JIT_EMPTY_INSNS;
+}
+
 static bool is_bounded(const struct jit *j, uint32_t block)
 {
     uint32_t guard = j->unit->f->insns.v[jit_insn_info_last(j->facts, block)].guard;
     return guard && j->facts->regs[guard].is_bounded;
 }
 
-/* The only way into the block is from the one before it, beside which no lane waits, and all lanes
- * meet behind the block: it may run without any. */
+/* The only way into the block is from the one before it, beside which no lane waits that would be
+ * next, and all lanes meet behind the block: it may run without any. */
 static bool may_run_empty(const struct jit *j, uint32_t block)
 {
     const struct pt_block *b = &j->unit->f->blocks.v[block], *before = block ? b - 1 : NULL;
@@ -81,13 +127,20 @@ static bool may_run_empty(const struct jit *j, uint32_t block)
         if (j->unit->f->edges.v[before->succ + e] != block &&
             j->unit->f->edges.v[before->succ + e] != to)
             return false;
-    for (uint32_t w = 0; w < j->facts->uniformity->words; w++)
+    bool is_next = to == block + 1 && !j->facts->is_resumable;
+    for (uint32_t w = 0; !is_next && w < j->facts->uniformity->words; w++)
         if (jit_def_use_waits(j->facts, block - 1)[w])
             return false;
     for (uint32_t i = 0; i < j->unit->f->blocks.n; i++)
         for (uint32_t e = 0; e < j->unit->f->blocks.v[i].n_succ; e++)
             n_preds += j->unit->f->edges.v[j->unit->f->blocks.v[i].succ + e] == block;
     return n_preds == 1 && to > block;
+}
+
+/* The block runs whether lanes are on or not. */
+static bool runs_anyway(const struct jit *j, uint32_t block)
+{
+    return (only_rewrites(j, block) || only_computes(j, block)) && may_run_empty(j, block);
 }
 
 static void enter_block(struct jit_gen *g, uint32_t block)
@@ -263,7 +316,7 @@ static bool generate_block(const struct jit_gen *region, uint32_t block)
     struct jit_gen here = *region, *g = &here;
     g->j = j;
     at.block = block;
-    at.only_rewrites = only_rewrites(j, block) && may_run_empty(j, block);
+    at.only_rewrites = runs_anyway(j, block);
     enter_block(g, block);
     jit_continue_in(j, g->code->body[block]);
     find_full(g, block);
@@ -367,8 +420,7 @@ static void find_first(struct jit_gen *g)
 static bool has_whole(const struct jit_gen *g, uint32_t block)
 {
     return !g->j->facts->is_resumable && jit_is_in(g, block) && jit_has_mask(g, block) &&
-           !g->j->unit->f->blocks.v[block].loop &&
-           !(only_rewrites(g->j, block) && may_run_empty(g->j, block));
+           !g->j->unit->f->blocks.v[block].loop && !runs_anyway(g->j, block);
 }
 
 static void make_blocks(struct jit_gen *g)

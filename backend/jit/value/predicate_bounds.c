@@ -66,6 +66,37 @@ static bool is_count_compare(const struct jit *j, uint32_t i, uint32_t block)
            !jit_def_use_is_per_copy(j->facts, &o[1 - counter]);
 }
 
+/* The definition of what is compared, x | y, where the sign of that is asked for: it is below 0 where
+ * x or y is. NULL: it is no such comparison. Neither changes in between, and all are of the block. */
+static const struct pt_insn *united_signs(const struct jit *j, const struct pt_insn *insn)
+{
+    const struct pt_form *form = pt_insn_form(j->unit->m, insn);
+    const struct pt_operand *o = &j->unit->f->operands.v[insn->operands];
+    uint32_t at = (uint32_t)(insn - j->unit->f->insns.v);
+    uint64_t bound;
+    if (form->op != PT_OP_setp_int || insn->n_operands != 3 || form->type[0] != PT_s32 ||
+        !pt_form_has(form, PT_M_lt) || !jit_def_use_constant(j->facts, &o[2], &bound) || bound ||
+        o[1].kind != PT_OPND_REG)
+        return NULL;
+    uint32_t only = j->facts->regs[o[1].index].only;
+    if (only >= at || jit_def_use_block(j->facts, only) != jit_def_use_block(j->facts, at))
+        return NULL;
+    const struct pt_insn *def = &j->unit->f->insns.v[only];
+    const struct pt_form *of = pt_insn_form(j->unit->m, def);
+    const struct pt_operand *side = &j->unit->f->operands.v[def->operands];
+    if (of->op != PT_OP_or_b || of->type[0] != PT_b32 || def->guard)
+        return NULL;
+    for (unsigned i = 1; i < 3; i++) {
+        int64_t stride;
+        enum jit_shape shape = jit_def_use_shape(j->facts, &side[i], &stride);
+        if (side[i].kind != PT_OPND_REG || !is_whole(j, of, &side[i]) || shape == JIT_VECTOR ||
+            j->facts->regs[side[i].index].only >= only || stride > STRIDE_MOST ||
+            stride < -STRIDE_MOST)
+            return NULL;
+    }
+    return def;
+}
+
 static bool is_known(const struct jit *j, const struct pt_operand *o)
 {
     return o->kind == PT_OPND_REG &&
@@ -193,7 +224,8 @@ void jit_predicate_bounds_find(const struct jit *j)
             continue;
         struct jit_reg *r = &j->facts->regs[d->index];
         if (r->only == i && r->shape == JIT_VECTOR && j->unit->f->regs.v[d->index].type == PT_pred)
-            r->is_bounded = is_range_compare(j, insn) || is_range_logic(j, insn);
+            r->is_bounded =
+                is_range_compare(j, insn) || is_range_logic(j, insn) || united_signs(j, insn);
     }
     find_sunk(j);
 }
@@ -270,8 +302,49 @@ static struct jit_bounds bounds_of_count(const struct jit *j)
     return (struct jit_bounds){holds, LLVMBuildNot(j->code->b, holds, "")};
 }
 
+/* That x is below 0, of so many lanes from the first of the copy on. */
+static struct jit_bounds bounds_of_sign(const struct jit *j, const struct pt_operand *o,
+                                        unsigned copy, unsigned lanes)
+{
+    int64_t stride;
+    bool is_one = jit_def_use_shape(j->facts, o, &stride) != JIT_AFFINE;
+    LLVMValueRef first = jit_registers_read(j, o, copy, PT_s32, 1, false), last = first;
+    LLVMValueRef zero = LLVMConstNull(LLVMTypeOf(first));
+    LLVMValueRef span = LLVMConstInt(LLVMTypeOf(first), (uint64_t)(stride * (lanes - 1)), true);
+    if (!is_one)
+        last = LLVMBuildAdd(j->code->b, first, span, "");
+    LLVMValueRef low = is_one || stride > 0 ? first : last, high = low == first ? last : first;
+    struct jit_bounds d = {LLVMBuildICmp(j->code->b, LLVMIntSLT, high, zero, ""),
+                           LLVMBuildICmp(j->code->b, LLVMIntSGE, low, zero, "")};
+    LLVMValueRef fits = jit_registers_fit(j, o, copy);
+    LLVMValueRef rises = LLVMBuildICmp(j->code->b, LLVMIntSLE, low, high, "");
+    rises = fits ? LLVMBuildAnd(j->code->b, rises, fits, "") : rises;
+    return both(j, d, (struct jit_bounds){rises, rises});
+}
+
+static struct jit_bounds bounds_of_signs(const struct jit *j, const struct pt_insn *def,
+                                         unsigned copy, unsigned lanes)
+{
+    const struct pt_operand *o = &j->unit->f->operands.v[def->operands];
+    struct jit_bounds a = bounds_of_sign(j, &o[1], copy, lanes);
+    struct jit_bounds b = bounds_of_sign(j, &o[2], copy, lanes);
+    return (struct jit_bounds){LLVMBuildOr(j->code->b, a.all, b.all, ""),
+                               LLVMBuildAnd(j->code->b, a.none, b.none, "")};
+}
+
+static struct jit_bounds bounds_of_united(const struct jit *j, const struct pt_insn *def)
+{
+    struct jit_bounds bounds = bounds_of_signs(j, def, 0, j->unit->width);
+    for (unsigned u = 1; u < j->facts->copies; u++)
+        bounds = both(j, bounds, bounds_of_signs(j, def, u, j->unit->width));
+    return bounds;
+}
+
 static struct jit_bounds bounds_of_compare(const struct jit *j)
 {
+    const struct pt_insn *united = united_signs(j, j->insn);
+    if (united)
+        return bounds_of_united(j, united);
     const struct pt_operand *o = &j->unit->f->operands.v[j->insn->operands + 1];
     if (j->facts->regs[o[-1].index].is_counter)
         return bounds_of_count(j);
