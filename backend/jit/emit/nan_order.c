@@ -142,11 +142,13 @@ static bool can_fix(const struct jit_op *op)
     return op->lanes > 1 && op->j->unit->cpu->has_fixup;
 }
 
-/* y where that is NaN, quiet or not; else x. */
+/* y where that is NaN, quiet or not; else x. Both are parts. */
 static LLVMValueRef unless_nan(struct jit_op *op, LLVMValueRef x, LLVMValueRef y)
 {
+    static const uint32_t classes = KEEP_UNLESS_NAN;
+    LLVMValueRef args[] = {x, y};
     if (can_fix(op))
-        return fix(op, KEEP_UNLESS_NAN, x, y);
+        return fix_part(op, &classes, args, 2);
     return BUILD(Select, jit_is_nan(op, y), y, x);
 }
 
@@ -162,13 +164,23 @@ LLVMValueRef jit_nan_order_multiply(struct jit_op *op, LLVMValueRef x, LLVMValue
     return operate_on_two(op, "mul", x, y);
 }
 
+static LLVMValueRef subtract_part(struct jit_op *op, const void *what, LLVMValueRef *args,
+                                  unsigned n)
+{
+    LLVMValueRef all[] = {unless_nan(op, args[0], args[1]), args[1]};
+    (void)what;
+    return assemble(op, "sub", all, n);
+}
+
 /* -(y * 1) + x, as fused instructions take NaNs of factors first, and none's sign changes. */
 LLVMValueRef jit_nan_order_subtract(struct jit_op *op, LLVMValueRef x, LLVMValueRef y)
 {
     LLVMValueRef args[] = {y, jit_const_real(jit_floats(op, 64), 1), x};
     if (op->j->unit->cpu->has_fma)
         return operate(op, "fnmadd231", args, 3);
-    return operate_on_two(op, "sub", unless_nan(op, x, y), y);
+    args[0] = x;
+    args[1] = y;
+    return in_parts(op, NULL, args, 2, subtract_part);
 }
 
 LLVMValueRef jit_nan_order_divide(struct jit_op *op, LLVMValueRef x, LLVMValueRef y)
@@ -176,11 +188,18 @@ LLVMValueRef jit_nan_order_divide(struct jit_op *op, LLVMValueRef x, LLVMValueRe
     return operate_on_two(op, "div", x, y);
 }
 
-/* The machine has factors' NaNs first. */
+/* The machine has factors' NaNs first. llvm/lazy_nan.c knows this form. */
+static LLVMValueRef fuse_part(struct jit_op *op, const void *what, LLVMValueRef *args, unsigned n)
+{
+    LLVMValueRef all[] = {args[0], unless_nan(op, args[1], args[2]), args[2]};
+    (void)what;
+    return assemble(op, "fmadd231", all, n);
+}
+
 LLVMValueRef jit_nan_order_fuse(struct jit_op *op, LLVMValueRef x, LLVMValueRef y, LLVMValueRef z)
 {
-    LLVMValueRef args[] = {x, unless_nan(op, y, z), z};
-    return operate(op, "fmadd231", args, 3);
+    LLVMValueRef args[] = {x, y, z};
+    return in_parts(op, NULL, args, 3, fuse_part);
 }
 
 LLVMValueRef jit_nan_order_root(struct jit_op *op, LLVMValueRef x)

@@ -13,6 +13,7 @@
 #include "backend/jit/llvm/build.h"
 #include "backend/jit/llvm/code_size.h"
 #include "backend/jit/llvm/cpu.h"
+#include "backend/jit/llvm/lazy_nan.h"
 #include "backend/jit/llvm/ssa.h"
 #include "backend/jit/tune.h"
 
@@ -177,10 +178,12 @@ void jit_target_optimise(struct jit_code *code, LLVMTargetMachineRef machine)
     code->is_light = jit_code_size_is_large(code);
     if (!jit_ssa_promote(code))
         code->is_light = true;
-    if (code->is_light)
+    if (code->is_light) {
         run_passes(code, machine, "function(early-cse)");
-    else
+    } else {
+        jit_lazy_nan_apply(code);
         run_all_passes(code, machine);
+    }
     if (code->unit->cpu->has_mask_registers)
         part_masks(code);
 }
