@@ -36,7 +36,7 @@ struct pt_compiler {
     unsigned n_compiling[2]; /* at usual priority, behind all others */
     pthread_cond_t change;   /* of the queue, of a version */
     struct pt_version *queue;
-    bool closing;
+    bool closing, is_polling;   /* a thread looks by itself what gets hot */
     atomic_flag has_told_cache; /* that compiled kernels are not kept */
 };
 
@@ -55,6 +55,7 @@ struct ptera_engine {
     ptera_backend tier; /* that runs launches which do not say */
     bool async_late;    /* all launches put asynchronous copies off */
     unsigned threads;
+    atomic_uint busy; /* of them: workers of launches under way */
     size_t stack_bytes;
     bool fmad, allow_fork;
     double compile_seconds; /* this and what follows: struct pt_native_limits */

@@ -342,7 +342,9 @@ static ptera_result run(struct pt_job *job)
     struct pt_work work = {.run = pt_sched_work, .ud = job, .workers = job->n_workers};
     if (seconds > 0 && !pt_timer_start(&timer, &job->launch, seconds))
         return PTERA_ERROR_OUT_OF_MEMORY;
+    atomic_fetch_add(&engine->busy, job->n_workers);
     pt_pool_run(&engine->pool, &work);
+    atomic_fetch_sub(&engine->busy, job->n_workers);
     if (seconds > 0)
         pt_timer_stop(&timer);
     pt_mem_shut(&engine->mem);

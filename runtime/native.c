@@ -161,12 +161,12 @@ void pt_native_put(ptera_engine *engine, struct pt_version *version)
 /* ---- heat ------------------------------------------------------------------------------------ */
 
 /* What the cache has is looked for when a kernel has been interpreted for LOOK_NS. Else it is
- * compiled, which takes long, and longer the more code it is: behind all others, where they leave a
- * processor, when it has been interpreted for a part of what that takes, and at usual priority when
- * it has been for half as long. A program of many kernels that are launched a few times is over
- * before.
+ * compiled, which takes long, and longer the more code it is: when it has been interpreted for a
+ * part of what that takes, where launches leave a worker idle, by a compiler that gives way to all
+ * others; when it has been for a sixth of it, at usual priority. A program of many kernels that are
+ * launched a few times is over before.
  * Zen 4, 2026-11-25: compiling takes some 0.7 ms an instruction of PTX. */
-enum { LOOK_NS = 2000000, BEGIN_NS = 50000, URGENT_NS = 350000 /* an instruction */, POLL_MS = 5 };
+enum { LOOK_NS = 2000000, BEGIN_NS = 50000, URGENT_NS = 120000 /* an instruction */, POLL_MS = 5 };
 
 /* In so few instructions there is nothing to give way with. */
 enum { SMALL = 64 };
@@ -435,7 +435,7 @@ enum pt_native_end pt_native_get(const struct pt_variant *variant, double second
 /* A launch of what waits begins. */
 static void wake(ptera_engine *engine, const struct pt_version *v)
 {
-    if (v && v->is_queued)
+    if (v && v->is_queued && !engine->compiler.is_polling)
         pthread_cond_broadcast(&engine->compiler.change);
 }
 
@@ -458,7 +458,8 @@ static unsigned most_compiling(const ptera_engine *engine)
     return most < PT_COMPILING_MOST ? most : PT_COMPILING_MOST;
 }
 
-/* Of what was hot in an earlier run, and is not yet in this one, half as many at once. */
+/* What is not hot enough begins where launches leave a worker idle; of what was hot in an earlier
+ * run, and is not yet in this one, half as many at once. */
 static bool may_begin(ptera_engine *engine, const struct pt_version *v)
 {
     const unsigned *n = engine->compiler.n_compiling;
@@ -467,6 +468,8 @@ static bool may_begin(ptera_engine *engine, const struct pt_version *v)
         return v->is_profiled || heat_of(v) >= LOOK_NS;
     if (is_hot(v, true))
         return n[false] < most;
+    if (atomic_load(&engine->busy) >= engine->threads)
+        return false;
     return is_hot(v, false) ? n[true] < most : v->is_profiled && n[true] < (most + 1) / 2;
 }
 
@@ -585,11 +588,14 @@ static void wait_for_work(ptera_engine *engine)
 {
     struct pt_compiler *c = &engine->compiler;
     struct timespec deadline = pt_deadline_in(POLL_MS / 1000.0);
+    bool polls = !c->is_polling && is_getting_hot(engine);
     c->n_idle++;
-    if (is_getting_hot(engine))
+    c->is_polling |= polls;
+    if (polls)
         pthread_cond_timedwait(&c->change, &engine->lock, &deadline);
     else
         pthread_cond_wait(&c->change, &engine->lock);
+    c->is_polling &= !polls;
     c->n_idle--;
 }
 
