@@ -94,11 +94,11 @@ static struct jit_access row_access(const struct jit *j, bool is_load)
                                .order = PT_ORDER_PLAIN};
 }
 
-/* Few rows: each is looked at, which takes less than an access of each lane, and lets LLVM make
- * values of them. */
+/* Few rows: each is looked at, which where masks have registers takes less than an access of each
+ * lane, and lets LLVM make values of them. */
 static bool looks_at_all(const struct jit *j)
 {
-    return j->facts->local.rows <= JIT_LOCAL_SELECT_ROWS;
+    return j->unit->cpu->has_mask_registers && j->facts->local.rows <= JIT_LOCAL_SELECT_ROWS;
 }
 
 static LLVMValueRef nth_row(const struct place *p, unsigned n)
