@@ -42,6 +42,7 @@ static void slot_free(ptera_engine *engine, struct pt_slot *slot)
     pt_mem_unreserve(slot->range, slot->range_bytes);
     drop_local(engine, slot);
     pt_mem_unreserve(slot->frames, slot->frames_bytes);
+    pt_mem_unreserve((uint8_t *)slot->turns, slot->turns_bytes);
     drop_operations(engine, slot);
     pt_engine_free(engine, slot->async.ops);
     pt_engine_free(engine, slot->async.race.watches);
@@ -211,6 +212,14 @@ static bool prepare_local(struct pt_slot *slot, const struct pt_job *job)
     return slot->local != NULL;
 }
 
+/* Zeroed memory, or NULL. */
+static uint8_t *map(size_t bytes)
+{
+    uint8_t *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    return p == MAP_FAILED ? NULL : p;
+}
+
 static bool map_frames(struct pt_slot *slot, size_t bytes)
 {
     bytes = pt_mem_round(bytes);
@@ -220,10 +229,7 @@ static bool map_frames(struct pt_slot *slot, size_t bytes)
     }
     pt_mem_unreserve(slot->frames, slot->frames_bytes);
     slot->frames_bytes = bytes;
-    slot->frames = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
-                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (slot->frames == MAP_FAILED)
-        slot->frames = NULL;
+    slot->frames = map(bytes);
     return slot->frames != NULL;
 }
 
@@ -328,6 +334,21 @@ struct pt_slot *pt_slot_get(struct pt_job *job, unsigned worker, const struct pt
         slot_free(job->engine, slot);
     } while (pt_slot_reclaim(job->engine));
     return NULL;
+}
+
+bool pt_slot_make_turns(struct pt_slot *slot, uint32_t n, uint32_t scratch_bytes)
+{
+    size_t turns = pt_round_up(n * sizeof *slot->turns, FRAME_ALIGN);
+    size_t each = pt_round_up(scratch_bytes, FRAME_ALIGN);
+    size_t bytes = pt_mem_round(turns + n * each);
+    if (bytes > slot->turns_bytes) {
+        pt_mem_unreserve((uint8_t *)slot->turns, slot->turns_bytes);
+        slot->turns = (struct pt_turn *)(void *)map(bytes);
+        slot->turns_bytes = slot->turns ? bytes : 0;
+    }
+    for (uint32_t i = 0; slot->turns && i < n; i++)
+        slot->turns[i].scratch = (uint8_t *)slot->turns + turns + i * each;
+    return slot->turns != NULL;
 }
 
 /* ---- starting a cluster ---------------------------------------------------------------------- */

@@ -5,7 +5,7 @@
 #include "backend/native.h"
 #include "runtime/job.h"
 
-enum { PT_TOGETHER_MAX = 32 }; /* CTAs of a worker that take turns */
+enum { PT_TOGETHER_MAX = 256 }; /* CTAs of a worker that take turns */
 
 /* A CTA and what the scheduler keeps about it. */
 struct pt_resident {
@@ -13,6 +13,14 @@ struct pt_resident {
     struct pt_slot *slot;
     uint32_t live_mask; /* warps with a lane that has not exited */
     uint32_t used_bars; /* barriers that must be reset for the next CTA */
+};
+
+/* What a CTA has of its own that takes turns with others. */
+struct pt_turn {
+    uint32_t id[3];
+    uint32_t turn; /* as pt_cta has it */
+    bool is_live;
+    uint8_t *shared, *local, *scratch;
 };
 
 /* Room for one resident cluster: shared ranges, local windows, warp states. Kept by the engine
@@ -38,6 +46,8 @@ struct pt_slot {
     size_t frames_bytes;
     struct pt_resident *ctas;
     struct pt_warp *warps; /* if it has_warps */
+    struct pt_turn *turns; /* of CTAs that take turns, each with scratch memory, or NULL */
+    size_t turns_bytes;
     struct pt_async async; /* operations that are put off or watched */
     /* the cluster it runs */
     uint32_t live_ctas;
@@ -57,6 +67,8 @@ static inline struct pt_resident *pt_resident_of(const struct pt_cta *cta)
 struct pt_slot *pt_slot_get(struct pt_job *job, unsigned worker, const struct pt_native *native);
 /* Puts CTA `index` of the grid into the slot of a native version. */
 void pt_slot_start_native(struct pt_slot *slot, struct pt_job *job, uint64_t index);
+/* Makes slot->turns, for `n` CTAs with so much scratch memory each. False: there is no memory. */
+bool pt_slot_make_turns(struct pt_slot *slot, uint32_t n, uint32_t scratch_bytes);
 /* Puts every warp of the slot at the kernel's entry. */
 void pt_slot_start_warps(struct pt_slot *slot, const struct pt_job *job);
 /* Puts cluster `index` of the grid into the slot, every warp at the kernel's entry. */

@@ -346,13 +346,14 @@ static void check_asking(ptera_module *module)
         CHECK_HAS(emitted(module, "rows", shapes[i]), "@llvm.prefetch");
 }
 
-/* CTAs of 64 threads that take turns ask for 256 bytes further on, which the next will read at
- * once; one that runs alone for what its own later rounds need. */
+/* CTAs of 1,024 threads that take turns ask for a page further on, which the next will read at
+ * once; one that runs alone for what its own later rounds need. (Of CTAs that read less than a
+ * page it rests on the machine.) */
 static void check_strides(ptera_module *module)
 {
-    const unsigned block[3] = {64, 1, 1};
+    const unsigned block[3] = {1024, 1, 1};
     const char *llvm = emitted(module, "strides", block);
-    CHECK_HAS(llvm, ", i64 256, i64 %");
+    CHECK_HAS(llvm, ", i64 4096, i64 %");
     CHECK_HAS(llvm, "i32 0, i32 3, i32 1)");
 }
 

@@ -33,6 +33,7 @@ struct jit_machine {
     unsigned line_bytes;   /* of its caches */
     unsigned stream_bytes; /* it reads ahead where steps are shorter, and not beyond such a page */
     bool follows_parts;    /* and where CTAs, or lanes one by one, touch short parts in a row */
+    bool scatters_slowly;  /* into its caches: lanes one by one are faster */
 };
 
 /* NULL: there is no such level. */

@@ -64,11 +64,13 @@ static void access_lanes(const struct jit *j, const struct jit_access *a,
         store_lanes(j, a, pointers, v);
 }
 
-/* The machine has gathers and scatters of such elements. */
-static bool has_gather(const struct jit *j, const struct jit_access *a)
+/* The machine has gathers and scatters of such elements, and they are faster than lanes one by one:
+ * what is anywhere in memory waits longer for that. */
+static bool has_gather(const struct jit *j, const struct jit_access *a, LLVMValueRef mask)
 {
-    return j->unit->cpu->has_gather && (a->bytes == 4 || a->bytes == 8) &&
-           (a->is_load || a->n == 1);
+    bool is_near = a->space == PT_SPACE_SHARED && !mask;
+    bool scatters = a->n == 1 && !(is_near && j->unit->machine->scatters_slowly);
+    return j->unit->cpu->has_gather && (a->bytes == 4 || a->bytes == 8) && (a->is_load || scatters);
 }
 
 static void access_by_machine(const struct jit *j, const struct jit_access *a,
@@ -85,7 +87,8 @@ static bool access_indexed(const struct jit *j, const struct jit_access *a, unsi
                            LLVMValueRef *v)
 {
     struct jit_split s;
-    if (!has_gather(j, a) || a->space == PT_SPACE_SHARED || a->space == PT_SPACE_LOCAL ||
+    if (!has_gather(j, a, j->mask[copy]) || a->space == PT_SPACE_SHARED ||
+        a->space == PT_SPACE_LOCAL ||
         !jit_address_form_split(j->facts, j->insn, j->block, a->base, &s) ||
         s.scale % (a->bytes * a->n))
         return false;
@@ -119,7 +122,7 @@ void jit_gather_access(const struct jit *j, const struct jit_access *a, unsigned
     jit_access_check_all(j, a, copy, aligned, mask); /* misaligned comes first, as interpreted */
     if (a->space == PT_SPACE_LOCAL)
         addresses = jit_access_in_window(j, a, copy, addresses);
-    if (has_gather(j, a)) {
+    if (has_gather(j, a, mask)) {
         access_by_machine(j, a, jit_access_pointer(j, a, addresses), mask, v);
         return;
     }
@@ -134,7 +137,7 @@ void jit_gather_access_strided(const struct jit *j, const struct jit_access *a,
     LLVMTypeRef i8 = LLVMInt8TypeInContext(j->code->context),
                 i64 = LLVMInt64TypeInContext(j->code->context);
     LLVMValueRef steps = jit_steps(j, i64, stride), pointers[64];
-    if (has_gather(j, a)) {
+    if (has_gather(j, a, NULL)) {
         access_by_machine(j, a, LLVMBuildGEP2(j->code->b, i8, pointer, &steps, 1, ""), NULL, v);
         return;
     }
@@ -146,7 +149,7 @@ void jit_gather_access_strided(const struct jit *j, const struct jit_access *a,
 void jit_gather_indexed(const struct jit *j, const struct jit_access *a, LLVMValueRef base,
                         LLVMValueRef index, LLVMValueRef *v)
 {
-    if (has_gather(j, a)) {
+    if (has_gather(j, a, NULL)) {
         access_by_machine(j, a, jit_access_indexed(j, base, index, a->bytes, true), NULL, v);
         return;
     }

@@ -1,9 +1,10 @@
 /* Prefetches: what accesses will need soon. Loops that walk memory in long strides (grid-stride
  * loops above all): the machine's own prefetcher does not follow them, so each access asks for what
  * later rounds will need, or, where CTAs interleave, for what the next CTA will need in this round:
- * when their turn comes, what later rounds asked for is gone. Lanes that run one after the other
- * walk rows, each of which goes on where another ended as a rule: they ask for what lies further
- * on. Straight code asks for what a later CTA will touch: prefetch_distance.c.
+ * when their turn comes, what later rounds asked for is gone. A machine that follows CTAs by itself
+ * is not asked: that would only disturb it. Lanes that run one after the other walk rows, each of
+ * which goes on where another ended as a rule: they ask for what lies further on. Straight code
+ * asks for what a later CTA will touch: prefetch_distance.c.
  */
 #include "backend/jit/memory/prefetch.h"
 
@@ -262,11 +263,15 @@ void jit_prefetch_emit(const struct jit *j, uint32_t reg, unsigned copy, LLVMVal
     unsigned rounds = rounds_ahead(j, &j->unit->f->loops.v[l - 1]);
     LLVMValueRef by = LLVMBuildMul(j->code->b, step.bytes, jit_i64(j, rounds), "");
     bool writes = !(j->form->effects & PT_FX_READ);
-    LLVMValueRef next =
-        l == j->facts->interleave_loop ? jit_prefetch_distance_of_turns(j, reg) : NULL;
-    if (next)
-        by = LLVMBuildSelect(j->code->b, jit_interleaves(j), next, by, "");
-    ask(j, jit_at(j, pointer, by), bytes, writes, next ? FIRST_LEVEL : SECOND_LEVEL);
+    LLVMValueRef next = jit_at(j, pointer, by);
+    bool follows = false;
+    LLVMValueRef turns =
+        l == j->facts->interleave_loop ? jit_prefetch_distance_of_turns(j, reg, &follows) : NULL;
+    if (follows)
+        return;
+    if (turns)
+        next = LLVMBuildSelect(j->code->b, jit_interleaves(j), jit_at(j, pointer, turns), next, "");
+    ask(j, next, bytes, writes, turns ? FIRST_LEVEL : SECOND_LEVEL);
 }
 
 void jit_prefetch_emit_walk(const struct jit *j, uint32_t reg, LLVMValueRef pointer)

@@ -194,20 +194,27 @@ static LLVMValueRef distance_ahead(const struct jit *j, struct slope x, struct s
                         next, "");
 }
 
-LLVMValueRef jit_prefetch_distance_behind(const struct jit *j, uint32_t reg)
+/* The machine reads ahead by itself where CTAs follow one another. */
+static bool is_followed(const struct jit *j, struct slope x)
 {
     const uint32_t *block = j->facts->uniformity->shape.block;
+    return j->unit->machine->follows_parts && block[1] == 1 && block[2] == 1 && x.is_known &&
+           x.is_constant && x.constant < j->unit->machine->stream_bytes;
+}
+
+LLVMValueRef jit_prefetch_distance_behind(const struct jit *j, uint32_t reg)
+{
     struct pt_operand o = {.kind = PT_OPND_REG, .index = reg};
     struct slope x = slope_of(j, &o, PT_SREG_ctaid_x, 0), y = slope_of(j, &o, PT_SREG_ctaid_y, 0);
-    bool is_line = block[1] == 1 && block[2] == 1;
-    if (j->unit->machine->follows_parts && is_line && x.is_known && x.is_constant &&
-        x.constant < j->unit->machine->stream_bytes)
+    if (is_followed(j, x))
         return NULL;
     return x.is_known && y.is_known ? distance_ahead(j, x, y) : jit_i64(j, JIT_PREFETCH_BEHIND);
 }
 
-LLVMValueRef jit_prefetch_distance_of_turns(const struct jit *j, uint32_t reg)
+LLVMValueRef jit_prefetch_distance_of_turns(const struct jit *j, uint32_t reg, bool *follows)
 {
     struct pt_operand o = {.kind = PT_OPND_REG, .index = reg};
-    return slope_of(j, &o, PT_SREG_ctaid_x, 0).bytes;
+    struct slope x = slope_of(j, &o, PT_SREG_ctaid_x, 0);
+    *follows = x.bytes && is_followed(j, x);
+    return x.bytes;
 }

@@ -9,7 +9,8 @@
 LLVMValueRef jit_prefetch_distance_behind(const struct jit *j, uint32_t reg);
 
 /* From what a CTA touches through a register to what the next touches in the same round of a loop
- * in strides of the grid, in bytes (i64); NULL: that is unknown, or nothing. */
-LLVMValueRef jit_prefetch_distance_of_turns(const struct jit *j, uint32_t reg);
+ * in strides of the grid, in bytes (i64); NULL: that is unknown, or nothing. *follows: the machine
+ * follows it by itself. */
+LLVMValueRef jit_prefetch_distance_of_turns(const struct jit *j, uint32_t reg, bool *follows);
 
 #endif
