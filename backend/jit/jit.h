@@ -46,7 +46,7 @@
 #include "ir/row.h"
 #include "ir/uniformity.h"
 
-enum { JIT_COPIES = 16, JIT_SOURCES = 6, JIT_DESTS = 4 };
+enum { JIT_COPIES = 16, JIT_SOURCES = 6, JIT_DESTS = 4, JIT_LOADED = 8 };
 
 /* What is constant for a kernel. */
 struct jit_unit {
@@ -125,6 +125,10 @@ struct jit_code {
     LLVMValueRef blamed[2];         /* allocas of fault.c */
     LLVMValueRef offsets;           /* alloca of atomic.c */
     LLVMValueRef local[JIT_COPIES]; /* allocas of local_rows.c */
+    struct jit_loaded { /* lane_address.c: vectors that instructions have loaded, lately */
+        uint32_t insn;
+        LLVMValueRef vector[JIT_COPIES];
+    } loaded[JIT_LOADED];
 
     uint32_t n_generated; /* LLVM's instructions, in all basic blocks but the one being generated */
     struct jit_part {     /* code_size.c: of it, as far as it has been looked at */

@@ -16,6 +16,7 @@
 #include "backend/jit/memory/gather.h"
 #include "backend/jit/memory/interleave.h"
 #include "backend/jit/memory/lane_permute.h"
+#include "backend/jit/memory/lane_address.h"
 #include "backend/jit/memory/local_rows.h"
 #include "backend/jit/memory/overlapping_loads.h"
 #include "backend/jit/memory/prefetch.h"
@@ -47,6 +48,7 @@ static void access_affine(const struct jit *j, const struct jit_access *a, unsig
         if (!fits && is_run_by_some(j, a, copy)) { /* all lanes are misaligned, or none */
             jit_access_check_one(j, a, copy, address);
             jit_strided_emit(j, a, copy, address, v);
+            jit_lane_address_note(j, copy, v[0]);
             return;
         }
         if (a->bytes * a->n > 1) {
@@ -57,6 +59,7 @@ static void access_affine(const struct jit *j, const struct jit_access *a, unsig
     }
     if (!fits) {
         jit_strided_emit(j, a, copy, address, v);
+        jit_lane_address_note(j, copy, v[0]);
         return;
     }
     struct jit_ways ways;
@@ -337,6 +340,7 @@ bool jit_access_path_emit(const struct jit *j)
 {
     struct jit_access a;
     const struct jit_interleaved *join = jit_access_interleaved(j);
+    jit_lane_address_forget(j);
     if (join) {
         run_interleaved(j, join);
         return true;

@@ -8,6 +8,7 @@
 #include "backend/jit/llvm/build.h"
 #include "backend/jit/llvm/fault.h"
 #include "backend/jit/memory/access.h"
+#include "backend/jit/memory/lane_address.h"
 #include "backend/jit/value/registers.h"
 #include "backend/order.h"
 
@@ -448,6 +449,26 @@ static void run_stored(const struct jit *j, const struct atomic *a)
     }
 }
 
+/* The same where addresses are made of what was loaded just before: lane by lane, too. */
+static bool run_loaded(const struct jit *j, const struct atomic *a)
+{
+    struct jit_lane_address at;
+    LLVMValueRef unmasked;
+    if (!jit_lane_address_find(j, a->base, &at))
+        return false;
+    for (unsigned u = 0; u < j->facts->copies; u++)
+        checked_addresses(j, a, u, &unmasked);
+    for (unsigned u = 0; u < j->facts->copies; u++) {
+        struct values v = read_values(j, a, u);
+        for (unsigned i = 0; i < j->unit->width; i++) {
+            LLVMValueRef address = jit_lane_address_make(j, &at, u, i);
+            address = LLVMBuildAdd(j->code->b, address, jit_i32(j, (uint32_t)a->base->imm), "");
+            run_lane(j, a, &v, address, i);
+        }
+    }
+    return true;
+}
+
 static bool is_any_read(const struct atomic *a)
 {
     for (unsigned i = 0; i < a->n; i++)
@@ -462,7 +483,8 @@ bool jit_atomic_emit(const struct jit *j)
     if (!describe(j, &a))
         return false;
     if (a.is_shared && !is_any_read(&a)) {
-        run_stored(j, &a);
+        if (!run_loaded(j, &a))
+            run_stored(j, &a);
         return true;
     }
     for (unsigned u = 0; u < j->facts->copies; u++)
