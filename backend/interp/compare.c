@@ -1,9 +1,10 @@
 /* Comparison and selection: handlers and selectors (PTX ISA 9.7.6, 9.7.7). */
 #include "backend/interp/pick.h"
+#include "backend/interp/vectors.h"
 #include "backend/semantics/half.h"
 
 /* After selection: operand 0 is p (or d), 1 and 2 are a and b, 3 is the predicate c, 4 is q. */
-#define TEST2(name, T, ...) PT_TEST2(test_##name, 1, T, 2, T, __VA_ARGS__)
+#define TEST2(name, T, ...) PT_VECTORS_TEST2(test_##name, 1, T, 2, T, __VA_ARGS__)
 #define PT_COMPARE_UPPER
 #include "backend/semantics/compare.def"
 #undef PT_COMPARE_UPPER

@@ -106,12 +106,54 @@ static pt_handler pick_any(struct pt_select *s)
     return pt_pick(s, fn, "x1");
 }
 
+/* Frequent ones of those. */
+#define KIND_FN(name, D, S, ...)                                                            \
+    PT_FN1(name, D, S, ({                                                                   \
+               const struct pt_cvt k = {__VA_ARGS__};                                       \
+               pt_convert_any(&k, a) & (UINT64_MAX >> (64 - k.to_bits));                    \
+           }))
+#define INT_OF_FLOAT(name, S, from_, bits_, round)                                           \
+    KIND_FN(cvt_##name##_u32, u32, S, .from = from_, .to = PT_CONVERT_U, .from_bits = bits_, \
+            .to_bits = 32, .rnd = round, .integral = true)                                   \
+    KIND_FN(cvt_##name##_s32, u32, S, .from = from_, .to = PT_CONVERT_S, .from_bits = bits_, \
+            .to_bits = 32, .rnd = round, .integral = true)                                   \
+    KIND_FN(cvt_##name##_u64, u64, S, .from = from_, .to = PT_CONVERT_U, .from_bits = bits_, \
+            .to_bits = 64, .rnd = round, .integral = true)                                   \
+    KIND_FN(cvt_##name##_s64, u64, S, .from = from_, .to = PT_CONVERT_S, .from_bits = bits_, \
+            .to_bits = 64, .rnd = round, .integral = true)
+INT_OF_FLOAT(rzi_f64, u64, PT_CONVERT_F64, 64, PT_RZ)
+INT_OF_FLOAT(rni_f64, u64, PT_CONVERT_F64, 64, PT_RN)
+INT_OF_FLOAT(rzi_f32, u32, PT_CONVERT_F32, 32, PT_RZ)
+PT_FN1(cvt_sat_f32_f32, u32, u32, pt_float_sat(a, true))
+PT_FN1(cvt_ftz_f32_f32, u32, u32, pt_float_canon(pt_float_ftz(a, true)))
+PT_FN1(cvt_ftz_sat_f32_f32, u32, u32, pt_float_sat(pt_float_ftz(a, true), true))
+
+/* One of those for the form, which rounds toward zero or to nearest; else any. Where only the
+ * choice matters it is the one that the function over n lanes is for. */
+static pt_handler pick_int_of_float(struct pt_select *s)
+{
+#define INTS(name) {cvt_##name##_u32, cvt_##name##_s32, cvt_##name##_u64, cvt_##name##_s64}
+    static const pt_handler f64[2][4] = {INTS(rzi_f64), INTS(rni_f64)}, f32[4] = INTS(rzi_f32);
+#undef INTS
+    const struct pt_cvt k = describe(s);
+    unsigned i = (k.to_bits == 64 ? 2 : 0) + (k.to == PT_CONVERT_S);
+    if (!s->decoder || k.to_bits < 32 || k.sat || k.ftz || (k.rnd != PT_RZ && k.rnd != PT_RN))
+        return pick_any(s);
+    if (k.from == PT_CONVERT_F64)
+        return pt_pick(s, f64[k.rnd == PT_RN][i], "x1");
+    return k.rnd == PT_RZ ? pt_pick(s, f32[i], "x1") : pick_any(s);
+}
+
+pt_handler PT_DO(cvt_int_f64)(struct pt_select *s)
+{
+    return pick_int_of_float(s);
+}
+
 #define ANY_ROW(id)                            \
     pt_handler PT_DO(id)(struct pt_select * s) \
     {                                          \
         return pick_any(s);                    \
     }
-ANY_ROW(cvt_int_f64)
 ANY_ROW(cvt_int_f16)
 ANY_ROW(cvt_int_bf16)
 ANY_ROW(cvt_f16_int)
@@ -188,7 +230,7 @@ pt_handler PT_DO(cvt_int_f32)(struct pt_select *s)
     static const pt_handler fn[4][2][2] = {RND(rni), RND(rzi), RND(rmi), RND(rpi)};
 #undef RND
     if (PT_BITS(s, 0) != 32)
-        return pick_any(s);
+        return pick_int_of_float(s);
     return pt_pick(s, fn[pt_pick_round(s)][PT_HAS(s, ftz)][s->form->type[0] == PT_u32], "x1");
 }
 
@@ -196,8 +238,15 @@ pt_handler PT_DO(cvt_f32_f32)(struct pt_select *s)
 {
     static const pt_handler fn[4] = {cvt_rni_f32_f32, cvt_rzi_f32_f32, cvt_rmi_f32_f32,
                                      cvt_rpi_f32_f32};
-    bool is_rounding = s->form->n_mods == 1 && describe(s).integral;
-    return is_rounding ? pt_pick(s, fn[pt_pick_round(s)], "x1") : pick_any(s);
+    static const pt_handler plain[4] = {NULL, cvt_ftz_f32_f32, cvt_sat_f32_f32,
+                                        cvt_ftz_sat_f32_f32};
+    const struct pt_cvt k = describe(s);
+    unsigned i = (k.ftz ? 1 : 0) + (k.sat ? 2 : 0);
+    if (s->form->n_mods == 1 && k.integral)
+        return pt_pick(s, fn[pt_pick_round(s)], "x1");
+    if (s->decoder && plain[i] && !k.integral && !k.relu && !k.satfinite)
+        return pt_pick(s, plain[i], "x1");
+    return pick_any(s);
 }
 
 #define FREQUENT_ROW(id, plain)                                     \

@@ -1,4 +1,5 @@
 /* Floating-point arithmetic of f32 and f64: handlers and selectors (PTX ISA 9.7.3). */
+#include "backend/interp/vectors.h"
 #include "backend/interp/whole.h"
 #include "backend/semantics/float.h"
 
@@ -40,6 +41,47 @@ PT_LANES_TABLE(float) = {
 #include "backend/semantics/float.def"
     PT_LANES_END};
 
+/* f64 to nearest over a warp of which no result is a NaN: whose payload that would be takes longer
+ * to find out than the operation. */
+#ifdef PT_VECTORS_F64
+#define PLAIN_F64(name, ...)                                                      \
+    PT_HANDLER(name##_plain)                                                      \
+    {                                                                             \
+        const pt_vector_f64 *a = (const pt_vector_f64 *)PT_SLOT(1, f64);          \
+        const pt_vector_f64 *b = (const pt_vector_f64 *)PT_SLOT(2, f64);          \
+        const pt_vector_f64 *c_ = (const pt_vector_f64 *)PT_SLOT(3, f64);         \
+        pt_vector_f64 v[PT_VECTORS_OF_F64];                                       \
+        (void)b, (void)c_;                                                        \
+        PT_VECTORS_EACH(k, PT_VECTORS_OF_F64)                                     \
+        v[k] = (__VA_ARGS__);                                                     \
+        if (__builtin_expect(pt_vector_has_nan64(v), 0))                          \
+            return name(c, f);                                                    \
+        if (__builtin_expect(f->mask == UINT32_MAX, 1))                           \
+            pt_vector_store64(PT_SLOT(0, f64), v, UINT32_MAX);                    \
+        else                                                                      \
+            pt_vector_store64(PT_SLOT(0, f64), v, f->mask);                       \
+        return c + 1;                                                             \
+    }
+PLAIN_F64(add_rn_f64, a[k] + b[k])
+PLAIN_F64(sub_rn_f64, a[k] - b[k])
+PLAIN_F64(mul_rn_f64, a[k] * b[k])
+PLAIN_F64(fma_rn_f64, pt_vector_fma64(a[k], b[k], c_[k]))
+PLAIN_F64(div_rn_f64, a[k] / b[k])
+PLAIN_F64(rcp_rn_f64, 1.0 / a[k])
+PLAIN_F64(sqrt_rn_f64, pt_vector_sqrt64(a[k]))
+#define PLAIN_OF(name) name##_plain
+#else
+#define PLAIN_OF(name) name
+#endif
+
+/* By the rounding. Where only the choice matters, the handler that the function over n lanes is
+ * for. */
+static pt_handler f64_handler(const struct pt_select *s, const pt_handler fn[4], pt_handler plain)
+{
+    enum pt_round rnd = pt_pick_round(s);
+    return rnd == PT_RN && s->decoder ? plain : fn[rnd];
+}
+
 /* [rounding][ftz][sat] */
 #define RND_ROW(op, rnd)                                   \
     {                                                      \
@@ -69,7 +111,7 @@ PT_LANES_TABLE(float) = {
     pt_handler PT_DO(row##_f64)(struct pt_select * s)                                     \
     {                                                                                     \
         static const pt_handler fn[4] = RND_F64(op);                                      \
-        return pt_pick(s, fn[pt_pick_round(s)], pattern);                                 \
+        return pt_pick(s, f64_handler(s, fn, PLAIN_OF(op##_rn_f64)), pattern);            \
     }
 ARITH(add, add, "000")
 ARITH(sub, sub, "000")
@@ -90,8 +132,8 @@ pt_handler PT_DO(mad_f32)(struct pt_select *s)
     }                                                                     \
     pt_handler PT_DO(op##_f64)(struct pt_select * s)                      \
     {                                                                     \
-        static const pt_handler fn[4] = RND_F64(op);                      \
-        return pt_pick(s, fn[pt_pick_round(s)], pattern);                 \
+        static const pt_handler fn[4] = RND_F64(op);                            \
+        return pt_pick(s, f64_handler(s, fn, PLAIN_OF(op##_rn_f64)), pattern);  \
     }
 ROUNDED(div, "000")
 ROUNDED(rcp, "00")

@@ -40,6 +40,29 @@ PT_ACCESS_INLINE bool is_run(const struct reg_address *a, uint32_t first, uint32
                : pt_shape_is_run64((const uint64_t *)a->base + first, PT_HALF, bytes);
 }
 
+/* Moves values of `bytes` of the active lanes between memory and `slot` if they lie one behind the
+ * other. False: they do not, or are misaligned. */
+PT_ACCESS_INLINE bool move_part(const struct reg_address *a, uint32_t mask, void *slot,
+                                uint32_t bytes, bool is_load)
+{
+#ifdef PT_SHAPE_PARTS
+    if (bytes < 4 || !mask ||
+        !(a->is_shared ? pt_shape_is_part32(a->base, mask, bytes)
+                       : pt_shape_is_part64(a->base, mask, bytes)))
+        return false;
+    const uint32_t lowest = (uint32_t)__builtin_ctz(mask);
+    const uint64_t at = address_of(a, lowest);
+    char *start = (char *)(uintptr_t)(at - lowest * bytes);
+    if (at & (bytes - 1))
+        return false;
+    pt_shape_move_part(is_load ? slot : start, is_load ? start : slot, mask, bytes);
+    return true;
+#else
+    (void)a, (void)mask, (void)slot, (void)bytes, (void)is_load;
+    return false;
+#endif
+}
+
 /* The or of the addresses of the lanes of `mask`. */
 PT_ACCESS_INLINE uint64_t any_address(const struct reg_address *a, uint32_t mask)
 {
@@ -65,9 +88,12 @@ enum { CHUNK = 8 /* lanes at once, of full warps */ };
         const struct reg_address a = find_reg(c, f, is_shared, c->imm);              \
         E v[PT_WARP_SIZE] __attribute__((aligned(64)));                              \
         const uint32_t mask = f->mask;                                               \
+        if (sizeof(M) == sizeof(E) && mask != UINT32_MAX &&                          \
+            move_part(&a, mask, (char *)f + c->o[0], sizeof(M), true))               \
+            return c + 1;                                                            \
         if (mask == UINT32_MAX)                                                      \
             for (uint32_t k = 0; k < PT_WARP_SIZE; k += CHUNK)                       \
-                PT_SHAPE_EACH(i, CHUNK)                                              \
+                PT_VECTORS_EACH(i, CHUNK)                                              \
                 v[k + i] = (E)(T) * (const M *)(uintptr_t)address_of(&a, k + i);     \
         else                                                                         \
             for (uint32_t left = mask; left; left &= left - 1) {                     \
@@ -93,7 +119,7 @@ enum { CHUNK = 8 /* lanes at once, of full warps */ };
         f->state->code = c;                                                                \
         if (__builtin_expect(f->mask != UINT32_MAX, 0))                                    \
             return name##_lanes(c, f);                                                     \
-        PT_SHAPE_EACH(half, 2)                                                             \
+        PT_VECTORS_EACH(half, 2)                                                             \
         {                                                                                  \
             uint64_t at = address_of(&a, half * PT_HALF);                                  \
             const M *from = (const M *)(uintptr_t)at;                                      \
@@ -105,14 +131,14 @@ enum { CHUNK = 8 /* lanes at once, of full warps */ };
             } else if (sizeof(M) == sizeof(E)) {                                           \
                 pt_shape_load(v + half * PIECES, from, sizeof(E));                         \
             } else {                                                                       \
-                PT_SHAPE_LOOP(i, PT_HALF)                                                  \
+                PT_VECTORS_LOOP(i, PT_HALF)                                                  \
                 ((E *)v)[half * PT_HALF + i] = (E)(T)from[i];                              \
             }                                                                              \
         }                                                                                  \
         if (__builtin_expect(any & (sizeof(M) - 1), 0))                                    \
             return pt_address_misaligned(c, f);                                            \
         pt_shape_piece *d = (pt_shape_piece *)((char *)f + c->o[0]);                       \
-        PT_SHAPE_EACH(k, 2 * PIECES)                                                       \
+        PT_VECTORS_EACH(k, 2 * PIECES)                                                       \
         d[k] = v[k];                                                                       \
         return c + 1;                                                                      \
     }
@@ -211,11 +237,14 @@ static const pt_handler loads[LOAD_COUNT][4] = {
         const struct reg_address a = find_reg(c, f, is_shared, c->imm);              \
         const E *v = (const E *)__builtin_assume_aligned((char *)f + c->o[0], 64);   \
         const uint32_t mask = f->mask;                                               \
+        if (sizeof(M) == sizeof(E) && mask != UINT32_MAX &&                          \
+            move_part(&a, mask, (char *)f + c->o[0], sizeof(M), false))              \
+            return c + 1;                                                            \
         if (any_address(&a, mask) & (sizeof(M) - 1))                                 \
             return pt_address_misaligned(c, f);                                      \
         if (mask == UINT32_MAX)                                                      \
             for (uint32_t k = 0; k < PT_WARP_SIZE; k += CHUNK)                       \
-                PT_SHAPE_EACH(i, CHUNK)                                              \
+                PT_VECTORS_EACH(i, CHUNK)                                              \
                 *(M *)(uintptr_t)address_of(&a, k + i) = (M)v[k + i];                \
         else                                                                         \
             for (uint32_t left = mask; left; left &= left - 1) {                     \
@@ -239,7 +268,7 @@ static const pt_handler loads[LOAD_COUNT][4] = {
             return name##_lanes(c, f);                                                    \
         if (__builtin_expect((at[0] | at[1]) & (sizeof(M) - 1), 0))                       \
             return pt_address_misaligned(c, f);                                           \
-        PT_SHAPE_EACH(half, 2)                                                            \
+        PT_VECTORS_EACH(half, 2)                                                            \
         {                                                                                 \
             M narrow[PT_HALF] __attribute__((aligned(16)));                               \
             const E *from = (const E *)v + half * PT_HALF;                                \
@@ -248,7 +277,7 @@ static const pt_handler loads[LOAD_COUNT][4] = {
                 pt_shape_store(to, (const pt_shape_piece *)from, sizeof(E));              \
                 continue;                                                                 \
             }                                                                             \
-            PT_SHAPE_LOOP(i, PT_HALF)                                                     \
+            PT_VECTORS_LOOP(i, PT_HALF)                                                     \
             narrow[i] = (M)from[i];                                                       \
             for (uint32_t byte = 0; byte < sizeof narrow; byte += 16)                     \
                 pt_copy16(to + byte, (const char *)narrow + byte);                        \
@@ -433,7 +462,7 @@ PT_ACCESS_INLINE bool is_whole_run(const struct pt_frame *f, const uint64_t *a, 
             return pt_address_outside(c, f, outside);                                          \
         if (is_whole_run(f, a, count * sizeof(E))) {                                           \
             const E *p = (const E *)(uintptr_t)a[0];                                           \
-            PT_SHAPE_LOOP(i, PT_WARP_SIZE)                                                       \
+            PT_VECTORS_LOOP(i, PT_WARP_SIZE)                                                       \
             for (uint32_t k = 0; k < count; k++)                                               \
                 value[k][i] = p[count * i + k];                                                \
         } else {                                                                               \
@@ -467,7 +496,7 @@ PT_ACCESS_INLINE bool is_whole_run(const struct pt_frame *f, const uint64_t *a, 
             source[k] = __builtin_assume_aligned((const char *)f + vector->slot[k], 64);       \
         if (is_whole_run(f, a, count * sizeof(E))) {                                           \
             E *p = (E *)(uintptr_t)a[0];                                                       \
-            PT_SHAPE_LOOP(i, PT_WARP_SIZE)                                                       \
+            PT_VECTORS_LOOP(i, PT_WARP_SIZE)                                                       \
             for (uint32_t k = 0; k < count; k++)                                               \
                 p[count * i + k] = source[k][i];                                               \
             return c + 1;                                                                      \
@@ -497,11 +526,11 @@ VECTOR(load_2x64, store_2x64, uint64_t, 2)
             return any(c, f);                                                             \
         uint64_t at[2] = {address_of(&a, 0), address_of(&a, PT_HALF)};                    \
         E value[2 * count];                                                               \
-        PT_SHAPE_EACH(k, 2 * count)                                                       \
+        PT_VECTORS_EACH(k, 2 * count)                                                       \
         value[k] = ((const E *)(uintptr_t)at[k / count])[k % count];                      \
         if (__builtin_expect((at[0] | at[1]) & (count * sizeof(E) - 1), 0))               \
             return pt_address_misaligned(c, f);                                           \
-        PT_SHAPE_EACH(k, 2 * count)                                                       \
+        PT_VECTORS_EACH(k, 2 * count)                                                       \
         {                                                                                 \
             pt_shape_piece *d = (pt_shape_piece *)((char *)f + vector->slot[k % count]);  \
             pt_shape_fill(d + k / count * PIECES, value[k], sizeof(E));                   \

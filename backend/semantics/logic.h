@@ -18,7 +18,9 @@ PT_LANE uint32_t pt_logic_lop3(uint32_t a, uint32_t b, uint32_t c, uint32_t tabl
 /* shf: the 64-bit value b:a shifted, its upper (.l) or lower (.r) word. */
 PT_LANE uint32_t pt_logic_shf(uint32_t a, uint32_t b, uint32_t n, bool right, bool wrap)
 {
-    n = wrap ? n & 31 : n > 32 ? 32 : n;
+    if (wrap) /* in 32 bits: twice as many lanes are a vector */
+        return right ? a >> (n & 31) | b << 1 << (~n & 31) : b << (n & 31) | a >> 1 >> (~n & 31);
+    n = n > 32 ? 32 : n;
     uint64_t v = (uint64_t)b << 32 | a;
     return right ? (uint32_t)(v >> n) : (uint32_t)(v << n >> 32);
 }
