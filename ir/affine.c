@@ -352,6 +352,38 @@ struct pt_affine pt_affine_cvt(const struct pt_affine *a, unsigned from, bool is
     return r;
 }
 
+/* No thread has more, whichever it takes. */
+static uint64_t limit_max(bool is_min, bool is_signed, const struct pt_affine *a,
+                          const struct pt_affine *b, unsigned bits)
+{
+    uint64_t low = a->max < b->max ? a->max : b->max, high = a->max < b->max ? b->max : a->max;
+    if (is_signed && high > ones(bits - 1))
+        return ones(bits);
+    return is_min ? low : high;
+}
+
+struct pt_affine pt_affine_limit(bool is_min, bool is_signed, const struct pt_affine *a,
+                                 const struct pt_affine *b, struct pt_width w)
+{
+    const struct pt_affine *lanes = a->is_affine ? a : b, *limit = a->is_affine ? b : a;
+    if (!a->is_known || !b->is_known)
+        return (struct pt_affine){0};
+    uint64_t max = limit_max(is_min, is_signed, a, b, w.bits);
+    if (!lanes->is_affine || limit->level > PT_LEVEL_CHUNK) {
+        struct pt_affine r = varying(max);
+        r.level = a->level > b->level ? a->level : b->level;
+        return r;
+    }
+    return (struct pt_affine){.is_known = true,
+                              .is_affine = true,
+                              .is_affine_in_group =
+                                  lanes->is_affine_in_group && limit->level <= PT_LEVEL_GROUP,
+                              .may_wrap = true,
+                              .level = PT_LEVEL_LANE,
+                              .stride = lanes->stride,
+                              .max = max};
+}
+
 /* ---- comparisons ----------------------------------------------------------------------------- */
 
 /* `a cmp b` comes out the same everywhere, by the bounds. */

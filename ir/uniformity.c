@@ -389,6 +389,13 @@ static struct pt_affine selected(struct uniformity *v)
     return a;
 }
 
+static struct pt_affine limited(struct uniformity *v, bool is_min)
+{
+    unsigned bits = type_bits(v);
+    struct pt_affine a = operand_fact(v, &v->o[1], bits), b = operand_fact(v, &v->o[2], bits);
+    return pt_affine_limit(is_min, is_signed(v), &a, &b, width(v, bits));
+}
+
 static struct pt_affine compared(struct uniformity *v)
 {
     static const struct {
@@ -540,6 +547,10 @@ static struct pt_affine result(struct uniformity *v)
         return bit_field(v);
     case PT_OP_cvt_int:
         return converted(v);
+    case PT_OP_min_int:
+        return limited(v, true);
+    case PT_OP_max_int:
+        return limited(v, false);
     case PT_OP_selp:
         return selected(v);
     case PT_OP_setp_int:

@@ -183,6 +183,10 @@ static void test_affine(void)
         {"setp.eq.s32 %p1, 0, 1; mov.u32 %r1, %tid.x; add.s32 %r2, %r1, 8; selp.b32 %r3, %r1, %r2, "
          "%p1;",
          "%r3", "lane+1~3"},
+        {"mov.u32 %r1, %tid.x; min.s32 %r2, %r1, 7;", "%r2", "lane+1~0?"},
+        {"mov.u32 %r1, %tid.x; mov.u32 %r2, %ctaid.x; max.u32 %r3, %r2, %r1;", "%r3", "lane+1~0?"},
+        {"mov.u32 %r1, %tid.x; shl.b32 %r2, %r1, 1; min.u32 %r3, %r1, %r2;", "%r3", "lane"},
+        {"mov.u32 %r1, %ctaid.x; min.u32 %r2, %r1, 5;", "%r2", "cta"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         check_reg(&shape_1d, cases[i].body, cases[i].reg, cases[i].want);

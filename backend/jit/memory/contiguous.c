@@ -48,6 +48,40 @@ static LLVMValueRef interleave(const struct jit *j, LLVMValueRef *v, unsigned n)
     return n == 1 ? v[0] : jit_shuffle(j, half[0], NULL, lanes, n * j->unit->width);
 }
 
+/* ---- elements that are a word together ------------------------------------------------------- */
+
+/* Shifts instead of moves of bytes between lanes. */
+static bool is_word(const struct jit_access *a)
+{
+    return a->n > 1 && a->bytes * a->n <= 4;
+}
+
+static LLVMTypeRef word_type(const struct jit *j, const struct jit_access *a)
+{
+    return jit_int_type(j, a->bytes * a->n * 8, j->unit->width);
+}
+
+static LLVMValueRef join_words(const struct jit *j, const struct jit_access *a, LLVMValueRef *v)
+{
+    LLVMTypeRef type = word_type(j, a);
+    LLVMValueRef all = LLVMBuildZExt(j->code->b, v[0], type, "");
+    for (unsigned i = 1; i < a->n; i++) {
+        LLVMValueRef part = LLVMBuildZExt(j->code->b, v[i], type, "");
+        part = LLVMBuildShl(j->code->b, part, jit_const(type, i * a->bytes * 8), "");
+        all = LLVMBuildOr(j->code->b, all, part, "");
+    }
+    return all;
+}
+
+static LLVMValueRef part_of_word(const struct jit *j, const struct jit_access *a, LLVMValueRef all,
+                                 unsigned i)
+{
+    LLVMTypeRef type = LLVMTypeOf(all);
+    if (i)
+        all = LLVMBuildLShr(j->code->b, all, jit_const(type, i * a->bytes * 8), "");
+    return LLVMBuildTrunc(j->code->b, all, jit_int_type(j, a->bytes * 8, j->unit->width), "");
+}
+
 /* ---- fours of 32 bits in vectors of two halves ----------------------------------------------- */
 
 /* Each lane has four, and the vector eight lanes: moves within halves, of which the machine makes
@@ -111,7 +145,8 @@ static void store_halved(const struct jit *j, const struct jit_access *a, LLVMVa
 void jit_contiguous_load(const struct jit *j, const struct jit_access *a, LLVMValueRef pointer,
                          LLVMValueRef mask, LLVMValueRef *v)
 {
-    LLVMTypeRef type = LLVMVectorType(a->element, j->unit->width * a->n);
+    LLVMTypeRef type =
+        is_word(a) ? word_type(j, a) : LLVMVectorType(a->element, j->unit->width * a->n);
     LLVMValueRef all;
     if (is_halved(j, a, mask)) {
         load_halved(j, a, pointer, v);
@@ -121,11 +156,12 @@ void jit_contiguous_load(const struct jit *j, const struct jit_access *a, LLVMVa
         all = jit_access_load(j, a, type, pointer, a->bytes);
     } else {
         LLVMTypeRef types[] = {type, LLVMTypeOf(pointer)};
-        LLVMValueRef args[] = {pointer, spread_mask(j, mask, a->n), LLVMConstNull(type)};
+        LLVMValueRef args[] = {pointer, spread_mask(j, mask, is_word(a) ? 1 : a->n),
+                               LLVMConstNull(type)};
         all = jit_access_masked(j, "llvm.masked.load", types, args, 0, a->bytes);
     }
     for (unsigned i = 0; i < a->n; i++)
-        v[i] = take_every(j, all, i, a->n);
+        v[i] = is_word(a) ? part_of_word(j, a, all, i) : take_every(j, all, i, a->n);
 }
 
 bool jit_contiguous_may_rewrite(const struct jit *j, const struct jit_access *a)
@@ -203,9 +239,9 @@ void jit_contiguous_store(const struct jit *j, const struct jit_access *a, LLVMV
         store_halved(j, a, pointer, v);
         return;
     }
-    LLVMValueRef all = interleave(j, v, a->n);
+    LLVMValueRef all = is_word(a) ? join_words(j, a, v) : interleave(j, v, a->n);
     if (mask)
-        store_some(j, a, pointer, spread_mask(j, mask, a->n), all);
+        store_some(j, a, pointer, spread_mask(j, mask, is_word(a) ? 1 : a->n), all);
     else if (jit_nontemporal_applies(j))
         jit_nontemporal_store(j, a, all, pointer);
     else

@@ -75,6 +75,29 @@ static LLVMValueRef test_wrap(const struct jit *j, const struct jit_flat *source
     return LLVMBuildICmp(j->code->b, test, base, LLVMConstInt(type, limit, true), "");
 }
 
+/* i1: min or max leaves all of so many lanes of an affine source as they are; NULL: another
+ * operation. */
+static LLVMValueRef test_limit(const struct jit *j, const struct jit_operands *all, unsigned copy,
+                               unsigned lanes)
+{
+    bool is_min = j->form->op == PT_OP_min_int;
+    int64_t stride;
+    if (!is_min && j->form->op != PT_OP_max_int)
+        return NULL;
+    unsigned k = jit_def_use_shape(j->facts, all->source[0].o, &stride) == JIT_AFFINE ? 0 : 1;
+    const struct jit_flat *source = &all->source[k];
+    jit_def_use_shape(j->facts, source->o, &stride);
+    bool is_signed = pt_type_class(source->type) == PT_CLASS_S;
+    LLVMValueRef end = jit_operands_read(j, source, copy, 1, true);
+    LLVMValueRef limit = jit_operands_read(j, &all->source[1 - k], copy, 1, true);
+    uint64_t span = is_min == (stride > 0) ? (uint64_t)stride * (lanes - 1) : 0;
+    end = LLVMBuildAdd(j->code->b, end, LLVMConstInt(LLVMTypeOf(end), span, true), "");
+    LLVMIntPredicate stays =
+        is_min ? (is_signed ? LLVMIntSLE : LLVMIntULE) : (is_signed ? LLVMIntSGE : LLVMIntUGE);
+    return LLVMBuildAnd(j->code->b, test_wrap(j, source, copy, stride, lanes),
+                        LLVMBuildICmp(j->code->b, stays, end, limit, ""), "");
+}
+
 static LLVMValueRef test_fit(const struct jit *j, const struct jit_operands *all, unsigned copy)
 {
     LLVMValueRef fits = LLVMConstInt(LLVMInt1TypeInContext(j->code->context), 1, false);
@@ -92,7 +115,8 @@ static LLVMValueRef test_fit(const struct jit *j, const struct jit_operands *all
             fits = LLVMBuildAnd(j->code->b, fits,
                                 test_wrap(j, &all->source[i], copy, stride, lanes), "");
     }
-    return fits;
+    LLVMValueRef stays = test_limit(j, all, copy, lanes);
+    return stays ? LLVMBuildAnd(j->code->b, fits, stays, "") : fits;
 }
 
 /* Old values of affine registers are never needed but under a uniform guard. */
