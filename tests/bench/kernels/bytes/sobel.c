@@ -1,0 +1,21 @@
+#include "tests/bench/case.h"
+float sqrtf(float);
+void omp_sobel(struct bench_case *c)
+{
+    int w = (int)c->launch[0].argument[0].u, h = (int)c->launch[0].argument[1].u;
+    const uint8_t *restrict in = AS(uint8_t, c, 0);
+    uint8_t *restrict out = AS(uint8_t, c, 1);
+#pragma omp parallel for schedule(static)
+    for (int y = 1; y < h - 1; y++) {
+        const uint8_t *restrict a = in + (size_t)(y - 1) * (size_t)w, *restrict b = a + w,
+                                *restrict d = b + w;
+        uint8_t *restrict o = out + (size_t)y * (size_t)w;
+#pragma omp simd
+        for (int x = 1; x < w - 1; x++) {
+            int gx = a[x + 1] + 2 * b[x + 1] + d[x + 1] - a[x - 1] - 2 * b[x - 1] - d[x - 1];
+            int gy = d[x - 1] + 2 * d[x] + d[x + 1] - a[x - 1] - 2 * a[x] - a[x + 1];
+            float m = sqrtf((float)(gx * gx + gy * gy));
+            o[x] = (uint8_t)(m < 255.0f ? m : 255.0f);
+        }
+    }
+}
