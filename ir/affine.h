@@ -53,8 +53,9 @@ struct pt_affine pt_affine_op(enum pt_affine_op op, const struct pt_affine *a,
 /* The low `from` bits, extended or cut to w.bits. */
 struct pt_affine pt_affine_cvt(const struct pt_affine *a, unsigned from, bool is_signed,
                                struct pt_width w);
-/* The lower of two, or the higher. An affine one whose lanes are all on one side of the other, which
- * all lanes share, stays as it is: code has to test that, as it does where the form may wrap. */
+/* The lower of two, or the higher. An affine one whose lanes are all on one side of the other,
+ * which all lanes share, stays as it is: code has to test that, as it does where the form may
+ * wrap. */
 struct pt_affine pt_affine_limit(bool is_min, bool is_signed, const struct pt_affine *a,
                                  const struct pt_affine *b, struct pt_width w);
 /* The level of `a cmp b`. */
