@@ -224,30 +224,31 @@ static void keep(const struct jit_access *a, struct scan *s)
 }
 
 /* The accesses that can run with the first of the instructions. */
-static bool gather(const struct jit *j, const uint32_t *insns, uint32_t n, struct jit_structure *s)
+static bool gather(const struct jit *j, const uint32_t *insns, uint32_t n, struct scan *scan,
+                   struct jit_structure *s)
 {
     size_t bytes = pt_bit_words(j->unit->f->regs.n) * sizeof(uint64_t);
     struct jit_access a;
-    struct scan scan = {0};
     int64_t stride;
     memset(s, 0, sizeof *s);
     if (!may_join(j, insns[0], &s->first, &s->stride))
         return false;
-    scan.seen = pt_arena_alloc(j->unit->arena, bytes);
-    scan.kept = pt_arena_alloc(j->unit->arena, bytes);
+    memset(scan->seen, 0, bytes);
+    memset(scan->kept, 0, bytes);
+    scan->conflicts = false;
     s->form = find_form(j, s->first.base);
     s->at = insns[0];
     add(s, insns[0], &s->first, s->form.offset);
-    keep(&s->first, &scan);
+    keep(&s->first, scan);
     for (uint32_t i = 1; i < n && i < JIT_STRUCTURE_INSNS; i++) {
         struct form f;
         if (may_join(j, insns[i], &a, &stride) && stride == s->stride && is_alike(&s->first, &a) &&
             (f = find_form(j, a.base), is_same_form(&s->form, &f)) && is_beside(s, &a, f.offset) &&
-            (!a.is_load || is_fresh(&a, &scan))) {
+            (!a.is_load || is_fresh(&a, scan))) {
             add(s, insns[i], &a, f.offset);
-            keep(&a, &scan);
+            keep(&a, scan);
             s->at = a.is_load ? s->at : insns[i];
-        } else if (!pass(j, s->first.is_load, insns[i], &scan)) {
+        } else if (!pass(j, s->first.is_load, insns[i], scan)) {
             break;
         }
     }
@@ -351,10 +352,13 @@ static const struct jit_structure *find(const struct jit *j, uint32_t insn)
 
 void jit_structure_find(struct jit *j, const uint32_t *insns, uint32_t n)
 {
+    size_t bytes = pt_bit_words(j->unit->f->regs.n) * sizeof(uint64_t);
+    struct scan scan = {pt_arena_alloc(j->unit->arena, bytes),
+                        pt_arena_alloc(j->unit->arena, bytes), false};
     struct jit_structure s;
     j->structures = NULL;
     for (uint32_t i = 0; i < n; i++) {
-        if (find(j, insns[i]) || !gather(j, insns + i, n - i, &s) || !find_units(&s) ||
+        if (find(j, insns[i]) || !gather(j, insns + i, n - i, &scan, &s) || !find_units(&s) ||
             !jit_columns_can_access(j, &s.columns, s.first.is_load) || !pays(&s))
             continue;
         s.next = j->structures;
