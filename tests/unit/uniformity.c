@@ -122,7 +122,7 @@ static void test_affine(void)
         const char *body, *reg, *want;
     } cases[] = {
         {INDEX STORE("%r4"), "%r4", "lane+1~3"},
-        {INDEX "min.s32 %r5, %r4, %r6;" STORE("%r5"), "%r5", "lane"}, /* nobody writes %r6 */
+        {INDEX "min.s32 %r5, %r4, %r6;" STORE("%r5"), "%r5", "lane+1~0?"}, /* nobody writes %r6 */
         {INDEX "top: min.s32 %r5, %r5, %r4; setp.lt.s32 %p1, %r5, 0; @%p1 bra top;" STORE("%r5"),
          "%r5", "lane"},
         {INDEX "mul.wide.s32 %d1, %r4, 4; ld.param.u64 %d2, [ptr]; add.s64 %d3, %d2, %d1;", "%d1",
