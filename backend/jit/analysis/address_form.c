@@ -121,7 +121,8 @@ static void add_mixing(const struct jit_facts *a, const struct pt_insn *insn, ui
     else if (swaps)
         mixing->swaps |= (UINT64_C(1) << (by & (a->unit->width - 1))) & ~UINT64_C(1);
     else
-        mixing->pairs |= distance_of_mask(a, op == PT_OP_rem_int ? by - 1 : by);
+        mixing->fours |= distance_of_mask(a, op == PT_OP_rem_int ? by - 1 : by);
+    mixing->pairs |= mixing->fours;
 }
 
 static void find_mixing(const struct jit_facts *a, uint32_t reg, uint32_t ignored, unsigned *budget,

@@ -8,6 +8,7 @@
 /* Distances at which lanes may exchange, as sets of bits; those below the vector's width. */
 struct jit_mixing {
     uint64_t pairs; /* an index comes from t % d: t is a thread's, pairs of lanes are d apart */
+    uint64_t fours; /* of these: d is a constant, and it may be four lanes that are d apart */
     uint64_t swaps; /* from t ^ d */
     /* the register d or d - 1, where such a distance is known only at run time, or 0 */
     uint32_t unknown;

@@ -3,7 +3,8 @@
  * Where lanes exchange at a distance below the vector's length they lie in a stretch of at most two
  * vectors, in one of a few orders, and take their places in registers. Where the distances of lanes
  * are constants, be it only in a version of the region (region_versions.c), the order is known, and
- * accesses are tested with all others of the block.
+ * accesses are tested with all others of the block. Stores may be of a longer stretch, as those of
+ * a butterfly of four are.
  */
 #include "backend/jit/memory/lane_permute.h"
 
@@ -23,7 +24,7 @@
 #include "backend/jit/value/registers.h"
 #include "backend/order.h"
 
-enum { ORDERS_MOST = 2 * JIT_ORDERED_LANES };
+enum { ORDERS_MOST = 2 * JIT_ORDERED_LANES, PARTS_MOST = 4 /* vectors of a stretch */ };
 
 /* ---- orders ---------------------------------------------------------------------------------- */
 
@@ -35,14 +36,14 @@ static struct jit_lane_order consecutive(unsigned width)
     return o;
 }
 
-/* The lower ones of pairs at a distance d, d a power of two: 2 * i - i % d. The upper ones lie
- * likewise. */
-static struct jit_lane_order lower_of_pairs(unsigned width, unsigned d)
+/* The lowest ones of `n` at distances d, d a power of two: n * (i - i % d) + i % d.
+ * The others lie likewise. */
+static struct jit_lane_order lowest_of(unsigned n, unsigned width, unsigned d)
 {
     struct jit_lane_order o;
     for (unsigned i = 0; i < width; i++)
-        o.place[i] = (int)(2 * i - i % d);
-    o.last = (int)(2 * width - 1 - d);
+        o.place[i] = (int)(n * (i - i % d) + i % d);
+    o.last = o.place[width - 1];
     return o;
 }
 
@@ -63,16 +64,26 @@ static struct jit_lane_order swapped(unsigned width, unsigned d)
     return o;
 }
 
+/* Vectors that the stretch of an access has at most: each costs a store of some lanes, which is
+ * less than one for each lane only where the machine has those. */
+static int most_parts(const struct jit *j, const struct jit_access *a)
+{
+    return !a->is_load && j->unit->cpu->has_fast_masked_store ? PARTS_MOST : 2;
+}
+
 /* Those that the address may have. */
-static unsigned find_orders(const struct jit *j, const struct pt_operand *address,
+static unsigned find_orders(const struct jit *j, const struct jit_access *a,
                             struct jit_lane_order *orders)
 {
     struct jit_mixing mixing =
-        jit_address_form_find_mixing(j->facts, address, j->low ? 0 : j->mixer);
+        jit_address_form_find_mixing(j->facts, a->base, j->low ? 0 : j->mixer);
     unsigned n = 0;
     for (unsigned d = 1; d < j->unit->width; d++)
         if (mixing.pairs >> d & 1)
-            orders[n++] = lower_of_pairs(j->unit->width, d);
+            orders[n++] = lowest_of(2, j->unit->width, d);
+    for (unsigned d = 1; d < j->unit->width && most_parts(j, a) >= 4; d++)
+        if (mixing.fours >> d & 1)
+            orders[n++] = lowest_of(4, j->unit->width, d);
     for (unsigned d = 1; d < j->unit->width; d++)
         if (mixing.swaps >> d & 1)
             orders[n++] = swapped(j->unit->width, d);
@@ -92,26 +103,28 @@ bool jit_lane_permute_can_access(const struct jit *j, const struct jit_access *a
 struct part {
     int at, from;
     int lanes[JIT_ORDERED_LANES]; /* whose element it is; width: nobody's */
-    bool is_full;
+    bool is_full, is_empty;
 };
 
-/* The parts' ends are elements of lanes, and so is no page between them that no lane touches. */
+/* The stretch's ends are elements of lanes; of parts between only lanes' elements are touched. */
 static unsigned find_parts(const struct jit *j, const struct jit_lane_order *o, struct part *parts)
 {
     int width = (int)j->unit->width;
-    unsigned n = o->last < width ? 1 : 2;
-    parts[0].at = parts[0].from = 0;
-    parts[1].at = o->last + 1 - width;
-    parts[1].from = width;
+    unsigned n = (unsigned)(o->last / width) + 1;
     for (unsigned k = 0; k < n; k++) {
-        parts[k].is_full = true;
+        struct part *p = &parts[k];
+        p->from = (int)k * width;
+        p->at = k && k + 1 == n ? o->last + 1 - width : p->from;
+        p->is_full = p->is_empty = true;
         for (int e = 0; e < width; e++)
-            parts[k].lanes[e] = width;
+            p->lanes[e] = width;
         for (int i = 0; i < width; i++)
-            if (o->place[i] >= parts[k].from && o->place[i] < parts[k].at + width)
-                parts[k].lanes[o->place[i] - parts[k].at] = i;
-        for (int e = 0; e < width; e++)
-            parts[k].is_full &= parts[k].lanes[e] < width;
+            if (o->place[i] >= p->from && o->place[i] < p->at + width)
+                p->lanes[o->place[i] - p->at] = i;
+        for (int e = 0; e < width; e++) {
+            p->is_full &= p->lanes[e] < width;
+            p->is_empty &= p->lanes[e] == width;
+        }
     }
     return n;
 }
@@ -130,8 +143,8 @@ static LLVMValueRef load_in_order(const struct jit *j, const struct jit_access *
                                   const struct jit_lane_order *o, LLVMValueRef pointer,
                                   LLVMValueRef mask)
 {
-    struct part parts[2];
-    LLVMValueRef vectors[2] = {0};
+    struct part parts[PARTS_MOST];
+    LLVMValueRef vectors[2] = {0}; /* most_parts */
     unsigned n = find_parts(j, o, parts);
     int lanes[JIT_ORDERED_LANES], width = (int)j->unit->width;
     for (unsigned k = 0; k < n; k++) {
@@ -187,13 +200,15 @@ static void store_in_order(const struct jit *j, const struct jit_access *a,
                            const struct jit_lane_order *o, LLVMValueRef pointer, LLVMValueRef mask,
                            LLVMValueRef value)
 {
-    struct part parts[2];
+    struct part parts[PARTS_MOST];
     unsigned n = find_parts(j, o, parts);
     if (rewrites(j, a, o, mask)) {
         rewrite_in_order(j, a, parts, n, pointer, mask, value);
         return;
     }
     for (unsigned k = 0; k < n; k++) {
+        if (parts[k].is_empty)
+            continue;
         LLVMValueRef at = jit_access_element(j, a, pointer, (unsigned)parts[k].at);
         LLVMValueRef moved = move_lanes(j, value, &parts[k]);
         jit_contiguous_store(j, a, at, part_mask(j, &parts[k], mask), &moved);
@@ -274,7 +289,7 @@ bool jit_lane_permute_find_order(const struct jit *j, const struct jit_access *a
     order->last = 0;
     for (unsigned i = 0; offsets && i < j->unit->width; i++) {
         if ((at[i] - lowest) % x.stride ||
-            (at[i] - lowest) / x.stride >= 2 * (int64_t)j->unit->width)
+            (at[i] - lowest) / x.stride >= most_parts(j, a) * (int64_t)j->unit->width)
             return false;
         order->place[i] = (int)((at[i] - lowest) / x.stride);
         order->last = order->place[i] > order->last ? order->place[i] : order->last;
@@ -359,7 +374,7 @@ static void access_orders(const struct jit *j, const struct jit_access *a, unsig
                           const struct jit_indexes *x, struct jit_ways *ways, LLVMValueRef value)
 {
     struct jit_lane_order orders[ORDERS_MOST];
-    unsigned n = jit_lane_permute_can_access(j, a) ? find_orders(j, a->base, orders) : 0;
+    unsigned n = jit_lane_permute_can_access(j, a) ? find_orders(j, a, orders) : 0;
     if (!n)
         return;
     LLVMBasicBlockRef others = jit_new_block(j, "any");
