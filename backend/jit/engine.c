@@ -208,8 +208,9 @@ static void drop(struct pt_native_request *r)
 
 static bool make_key(const struct pt_native_request *r, struct jit_key *key)
 {
-    const char *cpu = jit_cpu_host();
-    return cpu && pt_cache_folder_path() && jit_cache_key_make(r->snapshot, r->n, cpu, key);
+    const char *cpu = jit_cpu_host(), *features = jit_cpu_host_features();
+    return cpu && features && pt_cache_folder_path() &&
+           jit_cache_key_make(r->snapshot, r->n, cpu, features, key);
 }
 
 /* From the cache. NULL: it is not there, or cannot be loaded. */

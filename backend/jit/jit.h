@@ -122,6 +122,7 @@ struct jit_code {
     LLVMValueRef nowhere;           /* alloca: memory that nobody reads, or NULL */
     LLVMValueRef lanes[4];          /* allocas of lane_call.c */
     uint32_t n_lanes_used;          /* how often their memory has been asked for */
+    LLVMValueRef byte_masks[4];     /* of mufu.c */
     LLVMValueRef blamed[2];         /* allocas of fault.c */
     LLVMValueRef offsets;           /* alloca of atomic.c */
     LLVMValueRef local[JIT_COPIES]; /* allocas of local_rows.c */

@@ -23,6 +23,8 @@ struct jit_op {
      * (0x7fffffff), which is done where bits become visible. NaNs of f64 have payloads: emitters
      * give all their bits */
     bool is_number;
+    /* to be set where d[0] holds only if this i1 is true; if not, the lane function is called */
+    LLVMValueRef is_plain;
 };
 
 /* Returns false if this form has no emitter (nothing has been built). */

@@ -3,6 +3,7 @@
 
 #include "backend/jit/emit/emit.h"
 #include "backend/jit/emit/fast_math.h"
+#include "backend/jit/emit/mufu.h"
 #include "backend/jit/jit.h"
 
 /* The instruction table says of each of these rows that it has an emitter. */
@@ -22,5 +23,11 @@ jit_emitter *jit_table_emitter(const struct jit_unit *u, const struct pt_form *f
 #include "backend/jit/emit/emit.def"
     };
     jit_emitter *fast = jit_fast_math_emitter(u, form);
-    return fast ? fast : emitters[form->op];
+    jit_emitter *unit = jit_mufu_emitter(u, form);
+    return fast ? fast : unit ? unit : emitters[form->op];
+}
+
+bool jit_table_is_partial(const struct jit_unit *u, const struct pt_form *form)
+{
+    return !jit_fast_math_emitter(u, form) && jit_mufu_emitter(u, form);
 }

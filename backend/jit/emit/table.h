@@ -8,4 +8,7 @@
 /* The emitter of a form's row, or NULL. (helpers.c: one table) */
 jit_emitter *jit_table_emitter(const struct jit_unit *u, const struct pt_form *form);
 
+/* Its results hold for plain arguments alone (jit_op.is_plain). */
+bool jit_table_is_partial(const struct jit_unit *u, const struct pt_form *form);
+
 #endif

@@ -201,7 +201,11 @@ static bool is_total(const char *name)
         /* with a rounding mode */
         "x86.avx512.add.ps.512", "x86.avx512.sub.ps.512", "x86.avx512.mul.ps.512",
         "x86.avx512.div.ps.512", "x86.avx512.vfmadd.ps.512", "x86.avx512.sqrt.ps.512",
-        "x86.avx512.mask.fixupimm.pd.512", "x86.avx512.mask.range.pd.512"};
+        "x86.avx512.mask.fixupimm.pd.512", "x86.avx512.mask.range.pd.512",
+        /* of mufu.c */
+        "x86.avx512.mask.cvttps2dq.512", "x86.avx512.permvar.qi.512",
+        "x86.avx512.pmultishift.qb.512", "x86.avx512.sitofp.round", "x86.avx512.vpdpbusd.512",
+        "x86.avx512.vpdpwssd.512", "x86.avx512.vpermi2var.qi.512"};
     for (unsigned k = 0; k < sizeof names / sizeof *names; k++)
         if (!strcmp(name, names[k]))
             return true;

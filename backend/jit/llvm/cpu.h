@@ -6,7 +6,9 @@
 
 /* What code may assume, and what is worth its while. */
 struct jit_cpu {
-    const char *level;          /* "v2", "v3", "v4", "aarch64" */
+    const char *level; /* "v2", "v3", "v4", "aarch64" */
+    /* NULL, or what a host must have for the row to be taken: LLVM's names, as in llvm_features */
+    const char *needs;
     const char *llvm_cpu;       /* whose instructions LLVM takes */
     const char *llvm_features;  /* more, or fewer */
     unsigned vector_bytes;      /* of a register; a chunk has that many lanes of 32 bits */
@@ -20,11 +22,12 @@ struct jit_cpu {
     bool has_f16_conversion;
     bool has_embedded_rounding; /* f32 vectors are rounded as the instruction says */
     bool saturates_conversions; /* of floating point to integers: to their limits, NaN to 0 */
-    bool has_vex; /* instructions name a place for the result beside their sources */
+    bool has_vex;               /* instructions name a place for the result beside their sources */
     /* f64: a NaN result is the first operand that is NaN, made quiet, else 0xfff8000000000000; of
      * fused ones factors come first. */
     bool has_first_nan;
-    bool has_fixup; /* VFIXUPIMM and VRANGE on vectors of f64 */
+    bool has_fixup;       /* VFIXUPIMM and VRANGE on vectors of f64 */
+    bool has_byte_lookup; /* bytes are looked up in vectors, and their products added */
 };
 
 /* What the host does by itself, whatever level code is made for. */
@@ -36,15 +39,16 @@ struct jit_machine {
     bool scatters_slowly;  /* into its caches: lanes one by one are faster */
 };
 
-/* NULL: there is no such level. */
+/* The first of the level that the host can be. NULL: there is no such level, or no memory. */
 const struct jit_cpu *jit_cpu_find(const char *level);
 
 /* Its lanes of 32 bits in a vector; 0: there is no such level. Needs nothing of LLVM, which ends
  * the process where it has no memory: hosts of a compiler process ask, too. */
 unsigned jit_cpu_width(const char *level);
 
-/* LLVM's name of the host, which code is tuned for. NULL: no memory. */
+/* LLVM's name of the host, which code is tuned for, and what the host has. NULL: no memory. */
 const char *jit_cpu_host(void);
+const char *jit_cpu_host_features(void);
 
 /* What is known of the host of that name. */
 const struct jit_machine *jit_cpu_machine(const char *host);

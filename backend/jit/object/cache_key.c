@@ -53,13 +53,15 @@ static int add_build_of(struct dl_phdr_info *info, size_t size, void *ud)
 
 /* ---- the key --------------------------------------------------------------------------------- */
 
-bool jit_cache_key_make(const uint8_t *snapshot, size_t n, const char *cpu, struct jit_key *key)
+bool jit_cache_key_make(const uint8_t *snapshot, size_t n, const char *cpu, const char *features,
+                        struct jit_key *key)
 {
     llvm_blake3_hasher s;
     struct build build = {&s, false};
     llvm_blake3_hasher_init(&s);
     dl_iterate_phdr(add_build_of, &build);
     llvm_blake3_hasher_update(&s, cpu, strlen(cpu) + 1);
+    llvm_blake3_hasher_update(&s, features, strlen(features) + 1);
     llvm_blake3_hasher_update(&s, snapshot, n);
     llvm_blake3_hasher_finalize(&s, key->hash, sizeof key->hash);
     return build.is_found;

@@ -11,8 +11,9 @@ struct jit_key {
     uint8_t hash[32];
 };
 
-/* Of the object that a snapshot becomes; `cpu` is the one that code is tuned for. False if this
- * compiler cannot tell itself from others: then there is no key. */
-bool jit_cache_key_make(const uint8_t *snapshot, size_t n, const char *cpu, struct jit_key *key);
+/* Of the object that a snapshot becomes; `cpu` is the one that code is tuned for, `features` what
+ * the host has. False if this compiler cannot tell itself from others: then there is no key. */
+bool jit_cache_key_make(const uint8_t *snapshot, size_t n, const char *cpu, const char *features,
+                        struct jit_key *key);
 
 #endif

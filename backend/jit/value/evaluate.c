@@ -27,8 +27,8 @@ static bool compute(const struct jit *j, struct jit_op *op, const struct jit_ope
     return jit_refuse(j->unit, j->form->spelling);
 }
 
-bool jit_evaluate_op(const struct jit *j, const struct jit_operands *all, unsigned copy,
-                     unsigned lanes, struct jit_op *op)
+bool jit_evaluate_begin(const struct jit *j, const struct jit_operands *all, unsigned copy,
+                        unsigned lanes, struct jit_op *op)
 {
     *op = (struct jit_op){.j = j,
                           .b = j->code->b,
@@ -52,6 +52,49 @@ bool jit_evaluate_op(const struct jit *j, const struct jit_operands *all, unsign
     if (op->is_number && !(d->kind == PT_OPND_REG && j->facts->regs[d->index].is_noncanonical))
         op->d[0] = jit_canonical(j, op->d[0]);
     return true;
+}
+
+static LLVMValueRef are_plain(const struct jit_op *ops, unsigned n)
+{
+    LLVMValueRef all = NULL;
+    for (unsigned i = 0; i < n; i++)
+        if (ops[i].is_plain)
+            all = all ? LLVMBuildAnd(ops[i].b, all, ops[i].is_plain, "") : ops[i].is_plain;
+    return all;
+}
+
+bool jit_evaluate_end(const struct jit *j, struct jit_op *ops, unsigned n)
+{
+    LLVMValueRef plain = are_plain(ops, n);
+    if (!plain)
+        return true;
+    LLVMBuilderRef b = j->code->b;
+    LLVMBasicBlockRef from[] = {LLVMGetInsertBlock(b), NULL};
+    LLVMBasicBlockRef rare = jit_new_block(j, "not_plain"), then = jit_new_block(j, "plain");
+    LLVMValueRef called[JIT_COPIES];
+    jit_branch_mostly(j, plain, then, rare);
+    jit_continue_in(j, rare);
+    for (unsigned i = 0; i < n; i++) {
+        struct jit_op op = ops[i];
+        if (!jit_lane_call_emit(&op))
+            return false;
+        called[i] = op.d[0];
+    }
+    from[1] = LLVMGetInsertBlock(b);
+    LLVMBuildBr(b, then);
+    jit_continue_in(j, then);
+    for (unsigned i = 0; i < n; i++) {
+        LLVMValueRef values[] = {ops[i].d[0], called[i]};
+        ops[i].d[0] = LLVMBuildPhi(b, LLVMTypeOf(values[0]), "");
+        LLVMAddIncoming(ops[i].d[0], values, from, 2);
+    }
+    return true;
+}
+
+bool jit_evaluate_op(const struct jit *j, const struct jit_operands *all, unsigned copy,
+                     unsigned lanes, struct jit_op *op)
+{
+    return jit_evaluate_begin(j, all, copy, lanes, op) && jit_evaluate_end(j, op, 1);
 }
 
 LLVMValueRef jit_evaluate_lanes(const struct jit *j, uint32_t insn, unsigned copy)

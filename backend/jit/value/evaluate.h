@@ -12,6 +12,13 @@
 bool jit_evaluate_op(const struct jit *j, const struct jit_operands *all, unsigned copy,
                      unsigned lanes, struct jit_op *op);
 
+/* The same in two steps, the second of which is for the copies of one instruction together: where
+ * an emitter's results do not hold for all their lanes (jit_op.is_plain), lane functions are
+ * called for all of them. */
+bool jit_evaluate_begin(const struct jit *j, const struct jit_operands *all, unsigned copy,
+                        unsigned lanes, struct jit_op *op);
+bool jit_evaluate_end(const struct jit *j, struct jit_op *ops, unsigned n);
+
 /* The first result of a pure instruction in the lanes of one copy, as a vector of the register's
  * type. */
 LLVMValueRef jit_evaluate_lanes(const struct jit *j, uint32_t insn, unsigned copy);

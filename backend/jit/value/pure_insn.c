@@ -5,6 +5,7 @@
 #include "backend/jit/analysis/def_use.h"
 #include "backend/jit/emit/carry.h"
 #include "backend/jit/emit/emit.h"
+#include "backend/jit/emit/table.h"
 #include "backend/jit/jit.h"
 #include "backend/jit/llvm/build.h"
 #include "backend/jit/value/cvta.h"
@@ -190,6 +191,27 @@ static bool pure_copy(const struct jit *j, const struct jit_operands *all, unsig
     return true;
 }
 
+/* All copies at once: their chains of operations stand side by side. */
+static bool pure_copies(struct jit *j, const struct jit_operands *all, LLVMValueRef *mask)
+{
+    struct jit_op ops[JIT_COPIES];
+    unsigned n = j->end_copy - j->first_copy;
+    for (unsigned i = 0; i < n; i++) {
+        jit_guard_apply(j, j->first_copy + i, mask[j->first_copy + i]);
+        if (!jit_evaluate_begin(j, all, j->first_copy + i, j->unit->width, &ops[i]))
+            return false;
+    }
+    if (!jit_evaluate_end(j, ops, n))
+        return false;
+    for (unsigned i = 0; i < n; i++) {
+        jit_guard_apply(j, j->first_copy + i, mask[j->first_copy + i]);
+        jit_registers_write(j, all->dest[0].o, j->first_copy + i, ops[i].d[0], j->unit->width,
+                            all->dest[0].extends_sign);
+        jit_lane_offsets_note(j, j->first_copy + i);
+    }
+    return true;
+}
+
 bool jit_pure_insn_emit(struct jit *j, LLVMValueRef *mask)
 {
     struct jit_operands all;
@@ -198,6 +220,8 @@ bool jit_pure_insn_emit(struct jit *j, LLVMValueRef *mask)
     if (!all.n_dests)
         return true; /* hints */
     bool one = is_shared(j, &all);
+    if (!one && jit_table_is_partial(j->unit, j->form) && !is_one(j, &all))
+        return pure_copies(j, &all, mask);
     for (unsigned u = one ? 0 : j->first_copy; u < (one ? 1 : j->end_copy); u++) {
         jit_guard_apply(j, u, mask[u]);
         if (!pure_copy(j, &all, u))
