@@ -157,8 +157,8 @@ bool jit_emit_sub_half(struct jit_op *op)
 }
 
 /* x + y, of `bits`, rounded to odd: the error of the rounded sum, which is exact, says whether and
- * where to step. Where it has the sign of the sum, the last bit is set; where it has the other, that
- * of the number below. */
+ * where to step. Where it has the sign of the sum, the last bit is set; where it has the other,
+ * that of the number below. */
 static LLVMValueRef sum_to_odd(struct jit_op *op, LLVMValueRef x, LLVMValueRef y, unsigned bits)
 {
     LLVMValueRef zero = jit_const_real(jit_floats(op, bits), 0), one = jit_int_const(op, bits, 1);

@@ -66,8 +66,9 @@ static bool is_count_compare(const struct jit *j, uint32_t i, uint32_t block)
            !jit_def_use_is_per_copy(j->facts, &o[1 - counter]);
 }
 
-/* The definition of what is compared, x | y, where the sign of that is asked for: it is below 0 where
- * x or y is. NULL: it is no such comparison. Neither changes in between, and all are of the block. */
+/* The definition of what is compared, x | y, where the sign of that is asked for: it is below 0
+ * where x or y is. NULL: it is no such comparison. Neither changes in between, and all are of the
+ * block. */
 static const struct pt_insn *united_signs(const struct jit *j, const struct pt_insn *insn)
 {
     const struct pt_form *form = pt_insn_form(j->unit->m, insn);
