@@ -185,14 +185,17 @@ static void places(const struct pt_native *native, const struct pt_warp *warp,
 struct pt_native_request {
     uint8_t *snapshot;
     size_t n;
+    const struct jit_cpu *cpu; /* that it is for; NULL: there is none of that level */
 };
 
 static struct pt_native_request *request(const struct pt_program *program,
                                          const struct pt_native_options *options)
 {
     struct pt_native_request *r = calloc(1, sizeof *r);
-    if (r)
+    if (r) {
+        r->cpu = jit_cpu_find(options->level);
         r->snapshot = jit_snapshot_write(program, options, &r->n);
+    }
     if (r && r->snapshot)
         return r;
     free(r);
@@ -208,9 +211,9 @@ static void drop(struct pt_native_request *r)
 
 static bool make_key(const struct pt_native_request *r, struct jit_key *key)
 {
-    const char *cpu = jit_cpu_host(), *features = jit_cpu_host_features();
-    return cpu && features && pt_cache_folder_path() &&
-           jit_cache_key_make(r->snapshot, r->n, cpu, features, key);
+    const char *host = jit_cpu_host();
+    return host && r->cpu && pt_cache_folder_path() &&
+           jit_cache_key_make(r->snapshot, r->n, host, r->cpu->llvm_features, key);
 }
 
 /* From the cache. NULL: it is not there, or cannot be loaded. */

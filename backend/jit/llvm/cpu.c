@@ -5,6 +5,13 @@
 #include <pthread.h>
 #include <string.h>
 
+#if defined(__x86_64__)
+static bool looks_up_bytes(void)
+{
+    return __builtin_cpu_supports("avx512vbmi") && __builtin_cpu_supports("avx512vnni");
+}
+#endif
+
 static const struct jit_cpu cpus[] = {
 #define CPU(name, ...) {.level = name, __VA_ARGS__},
 #define MACHINE(...)
@@ -21,29 +28,13 @@ static const struct jit_machine machines[] = {
 #undef MACHINE
 };
 
-static char *host, *host_features;
+static char *host;
 static pthread_mutex_t host_lock = PTHREAD_MUTEX_INITIALIZER;
-
-/* Each of the comma-separated `needs` is among the features. */
-static bool has_all(const char *features, const char *needs)
-{
-    while (*needs) {
-        size_t n = strcspn(needs, ",");
-        const char *at = features;
-        while (at && (strncmp(at, needs, n) || (at[n] && at[n] != ',')))
-            at = (at = strchr(at, ',')) ? at + 1 : NULL;
-        if (!at)
-            return false;
-        needs += n + (needs[n] == ',');
-    }
-    return true;
-}
 
 const struct jit_cpu *jit_cpu_find(const char *level)
 {
-    const char *features = jit_cpu_host_features();
-    for (size_t i = 0; features && i < sizeof cpus / sizeof *cpus; i++)
-        if (!strcmp(cpus[i].level, level) && (!cpus[i].needs || has_all(features, cpus[i].needs)))
+    for (size_t i = 0; i < sizeof cpus / sizeof *cpus; i++)
+        if (!strcmp(cpus[i].level, level) && (!cpus[i].is_host || cpus[i].is_host()))
             return &cpus[i];
     return NULL;
 }
@@ -63,15 +54,6 @@ const char *jit_cpu_host(void)
         host = LLVMGetHostCPUName();
     pthread_mutex_unlock(&host_lock);
     return host;
-}
-
-const char *jit_cpu_host_features(void)
-{
-    pthread_mutex_lock(&host_lock);
-    if (!host_features)
-        host_features = LLVMGetHostCPUFeatures();
-    pthread_mutex_unlock(&host_lock);
-    return host_features;
 }
 
 const struct jit_machine *jit_cpu_machine(const char *name)

@@ -7,8 +7,7 @@
 /* What code may assume, and what is worth its while. */
 struct jit_cpu {
     const char *level; /* "v2", "v3", "v4", "aarch64" */
-    /* NULL, or what a host must have for the row to be taken: LLVM's names, as in llvm_features */
-    const char *needs;
+    bool (*is_host)(void); /* NULL, or whether this host can be it */
     const char *llvm_cpu;       /* whose instructions LLVM takes */
     const char *llvm_features;  /* more, or fewer */
     unsigned vector_bytes;      /* of a register; a chunk has that many lanes of 32 bits */
@@ -39,16 +38,16 @@ struct jit_machine {
     bool scatters_slowly;  /* into its caches: lanes one by one are faster */
 };
 
-/* The first of the level that the host can be. NULL: there is no such level, or no memory. */
+/* The first of the level that the host can be. NULL: there is no such level. This and the width
+ * need nothing of LLVM, which ends the process where it has no memory: hosts of a compiler process
+ * ask, too. */
 const struct jit_cpu *jit_cpu_find(const char *level);
 
-/* Its lanes of 32 bits in a vector; 0: there is no such level. Needs nothing of LLVM, which ends
- * the process where it has no memory: hosts of a compiler process ask, too. */
+/* Its lanes of 32 bits in a vector; 0: there is no such level. */
 unsigned jit_cpu_width(const char *level);
 
-/* LLVM's name of the host, which code is tuned for, and what the host has. NULL: no memory. */
+/* LLVM's name of the host, which code is tuned for. NULL: no memory. */
 const char *jit_cpu_host(void);
-const char *jit_cpu_host_features(void);
 
 /* What is known of the host of that name. */
 const struct jit_machine *jit_cpu_machine(const char *host);

@@ -12,7 +12,8 @@ struct jit_key {
 };
 
 /* Of the object that a snapshot becomes; `cpu` is the one that code is tuned for, `features` what
- * the host has. False if this compiler cannot tell itself from others: then there is no key. */
+ * code may use beside what the level has. False if this compiler cannot tell itself from others:
+ * then there is no key. */
 bool jit_cache_key_make(const uint8_t *snapshot, size_t n, const char *cpu, const char *features,
                         struct jit_key *key);
 

@@ -68,9 +68,11 @@ static void code(struct codec *c, void *p, size_t n)
 /* What is read is one of the two. */
 static void code_bool(struct codec *c, void *p, size_t n)
 {
+    if (!c->arena) {
+        code(c, p, n);
+        return;
+    }
     uint8_t byte = 0;
-    if (!c->arena)
-        memcpy(&byte, p, n);
     code(c, &byte, n);
     c->is_bad = c->is_bad || byte > 1;
     byte = byte == 1;
