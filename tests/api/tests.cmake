@@ -7,3 +7,7 @@ foreach(source ${api_tests})
   target_compile_definitions(api_${name} PRIVATE SOURCE_DIR="${CMAKE_SOURCE_DIR}")
   add_test(NAME api_${name} COMMAND api_${name})
 endforeach()
+# The thread sanitizer ends children that start threads, and gives handlers masks of its own.
+if(PTERA_SANITIZE MATCHES "thread")
+  set_tests_properties(api_fork api_signal PROPERTIES LABELS release-only)
+endif()
