@@ -289,7 +289,7 @@ static inline uint32_t pt_mask_of(const uint32_t *flags);
 /* 32 elements, all ones or 0, from a mask. */
 static inline void pt_spread(uint32_t mask, uint32_t *flags);
 
-/* The mask of lanes for which `expr` over a (and b) holds: name_(c, f), for handlers that
+/* The mask of lanes for which `expr` over a holds: name_(c, f), for handlers that
  * combine it with predicates. */
 #define PT_TEST1(name, KA, TA, expr)                                               \
     static inline uint32_t name(const struct pt_code *c, const struct pt_frame *f) \
@@ -299,20 +299,6 @@ static inline void pt_spread(uint32_t mask, uint32_t *flags);
         PT_LANES                                                                   \
         {                                                                          \
             const PT_VAL_##TA a = (PT_VAL_##TA)a_[i];                              \
-            flags[i] = (expr) ? UINT32_MAX : 0;                                    \
-        }                                                                          \
-        return pt_mask_of(flags);                                                  \
-    }
-#define PT_TEST2(name, KA, TA, KB, TB, expr)                                       \
-    static inline uint32_t name(const struct pt_code *c, const struct pt_frame *f) \
-    {                                                                              \
-        const PT_ELT_##TA *a_ = PT_SLOT(KA, TA);                                   \
-        const PT_ELT_##TB *b_ = PT_SLOT(KB, TB);                                   \
-        uint32_t flags[PT_WARP_SIZE] __attribute__((aligned(64)));                 \
-        PT_LANES                                                                   \
-        {                                                                          \
-            const PT_VAL_##TA a = (PT_VAL_##TA)a_[i];                              \
-            const PT_VAL_##TB b = (PT_VAL_##TB)b_[i];                              \
             flags[i] = (expr) ? UINT32_MAX : 0;                                    \
         }                                                                          \
         return pt_mask_of(flags);                                                  \
