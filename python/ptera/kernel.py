@@ -192,7 +192,7 @@ class Kernel:
 class Launcher:
     """A kernel with a grid and a block; called with the arguments it launches."""
 
-    __slots__ = ("_kernel", "_launch", "_stream", "_keep")
+    __slots__ = ("_kernel", "_launch", "_stream")
 
     def __init__(self, kernel: Kernel, configuration: Any) -> None:
         if not isinstance(configuration, tuple) or not 2 <= len(configuration) <= 4:
@@ -205,7 +205,6 @@ class Launcher:
         self._kernel = kernel
         self._stream: Stream | None = stream
         self._launch = launch = ffi.new("ptera_launch *")
-        self._keep: list[Any] = []
         lib.ptera_launch_init_sized(launch, ffi.sizeof("ptera_launch"))
         launch.grid = _three(grid, "grid")
         launch.block = _three(block, "block")

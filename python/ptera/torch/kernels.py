@@ -35,13 +35,11 @@ _OWN = {
 }
 #: These have no kernel for CUDA by that name, but ask for others by the device.
 _MORE = {
-    "aten::_to_copy",
     "aten::convolution",
     "aten::convolution_backward",
     "aten::copy_",
 }
 _library = torch.library.Library("aten", "IMPL")
-_names: set[str] = set()
 
 
 def _operation(name: str) -> Any:

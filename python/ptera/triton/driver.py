@@ -17,9 +17,6 @@ import ptera
 from ptera.triton import compiler, tensor_map
 from ptera.triton.device import properties
 
-#: Formats of struct, of a float and of the integer that has its bits.
-_BITS = {"fp16": ("<e", "<H"), "fp32": ("<f", "<I"), "f32": ("<f", "<I"), "fp64": ("<d", "<Q")}
-
 
 class Utilities:
     """The part of a driver that Triton calls utils."""
@@ -119,8 +116,7 @@ def _value_of(kind: str, arg: Any) -> Any:
     if kind == "bf16":
         return _bfloat16(arg)
     if kind == "fp16":
-        as_float, as_bits = _BITS[kind]
-        return struct.unpack(as_bits, struct.pack(as_float, arg))[0]
+        return struct.unpack("<H", struct.pack("<e", arg))[0]
     if kind[0] == "i" and kind[1:].isdigit():
         return int(arg) & (1 << int(kind[1:])) - 1 if kind != "i1" else int(bool(arg))
     return arg
