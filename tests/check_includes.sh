@@ -8,7 +8,8 @@ failed=0
 check() {
     bad=$(grep -rnE --include='*.[ch]' --include='*.def' --exclude-dir="${3:-.git}" \
         --exclude-dir="${4:-.git}" \
-        --exclude-dir="${5:-.git}" --exclude-dir="${6:-.git}" '^ *# *include "' "$1" |
+        --exclude-dir="${5:-.git}" --exclude-dir="${6:-.git}" --exclude-dir="${7:-.git}" \
+        '^ *# *include "' "$1" |
             grep -vE "include \"($2)")
     if [ -n "$bad" ]; then
         echo "FAILED $1 may include only $2:"
@@ -44,13 +45,14 @@ fi
 check runtime/registers 'runtime/registers/|ir/'
 runtime='runtime/[a-z_]*\.(h|def)"|runtime/registers/estimate.h|frontend/|ir/|ptera.h'
 runtime="$runtime|backend/(exec|native|observer|cache_folder)\.h"
-check runtime "$runtime" 'cuda*' compilers ocelot registers
+check runtime "$runtime" 'cuda*' compilers ocelot registers nvml
 tensormap='backend/semantics/tensormap(_encode)?.h'
 check runtime/cuda "runtime/cuda/|runtime/[a-z_]*\.h\"|$tensormap|frontend/|ir/|ptera.h"
 check runtime/cudart 'runtime/cudart/|runtime/cuda/(abi|vendor).h'
+check runtime/nvml 'runtime/nvml/|runtime/cuda/vendor.h|ptera.h'
 check runtime/compilers 'runtime/compilers/|frontend/|ir/'
 check runtime/ocelot 'runtime/ocelot/|ptera.h'
-runtime='runtime/(cuda/summary|cudart/refuse|compilers/behind).h'
+runtime='runtime/(cuda/summary|cudart/refuse|compilers/behind|nvml/abi|cuda/vendor).h'
 check tools "tools/|frontend/(cubin|fatbin|link_text).h|$runtime|ir/|ptera.h" fuzz
 check tools/fuzz 'tools/fuzz/|ir/|backend/native.h|ptera.h'
 check tests/api 'ptera.h|tests/'

@@ -28,10 +28,12 @@ runtime/registers 1
 runtime 1
 runtime/cuda 1
 runtime/cudart 1
+runtime/nvml 1
 runtime/compilers 1
 runtime/ocelot 1
 tools/fuzz 1
 tools/audit 1
+tools/smi 1
 tools 1
 '
 
@@ -65,6 +67,7 @@ function reach(from, file,   i) {
     sub(/^\.\/[^\/]*\//, "", source)
     sub(/\.o$/, "", source)
     if (!is_there(source)) next
+    if (source ~ /^tools\/nodes\//) next # whose names are of the C library
     sources[source] = 1
     split(object, part, "/")
     if ($(NF - 1) == "U") {

@@ -65,11 +65,11 @@ static void prepend(const char *variable, const char *value)
     free(all);
 }
 
-/* The same for a library of ours. */
-static void prepend_library(const char *variable, const char *library)
+/* The same for what is in our libraries' folder. */
+static void prepend_own(const char *variable, const char *name)
 {
     char path[PATH_MAX + 32];
-    snprintf(path, sizeof path, "%s/%s", library_folder(), library);
+    snprintf(path, sizeof path, "%s/%s", library_folder(), name);
     prepend(variable, path);
 }
 
@@ -93,12 +93,19 @@ static void preload_for(const char *path)
     for (int is_needed = 0; is_needed < 2; is_needed++)
         for (int i = 0; i < N_RUNTIMES; i++)
             if ((is_elf && needs(&elf, runtimes[i])) == is_needed)
-                prepend_library("LD_PRELOAD", runtimes[i]);
-    prepend_library("LD_PRELOAD", "libcuda.so.1");
-    prepend_library("LD_AUDIT", "libptera-audit.so");
+                prepend_own("LD_PRELOAD", runtimes[i]);
+    prepend_own("LD_PRELOAD", "libptera-nodes.so");
+    prepend_own("LD_PRELOAD", "libcuda.so.1");
+    prepend_own("LD_AUDIT", "libptera-audit.so");
     if (is_elf)
         elf_close(&elf);
 }
+
+/* What clients must be told where the user has not. JAX asks CUPTI for its version before all
+ * else, which NVIDIA's gets from their driver, and goes without CUDA where it has none. */
+static const struct {
+    const char *name, *value;
+} told[] = {{"JAX_SKIP_CUDA_CONSTRAINTS_CHECK", "1"}};
 
 bool set_environment(const char *path)
 {
@@ -110,6 +117,8 @@ bool set_environment(const char *path)
     }
     preload_for(path);
     prepend("LD_LIBRARY_PATH", library_folder());
+    for (size_t i = 0; i < sizeof told / sizeof *told; i++)
+        setenv(told[i].name, told[i].value, 0);
     return true;
 }
 
@@ -159,6 +168,8 @@ int command_exec(int argc, char **argv)
         return EXIT_USAGE;
     }
     argv += first;
+    if (getenv("PATH")) /* without it shells have a list of their own */
+        prepend_own("PATH", "ptera-programs");
     if (!find_program(argv[0], path, sizeof path)) {
         fprintf(stderr, "ptera: cannot run %s: %s\n", argv[0], strerror(errno));
         return EXIT_CANNOT_RUN;

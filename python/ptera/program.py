@@ -8,13 +8,6 @@ from ptera._library import PACKAGE
 
 __all__ = ["execute", "execute_python", "main"]
 
-_PTXAS = str(PACKAGE / "stand_ins" / "ptxas")
-#: What frameworks must be told, where the user has not told them.
-_ENVIRONMENT = {
-    "TRITON_PTXAS_PATH": _PTXAS,
-    "TRITON_PTXAS_BLACKWELL_PATH": _PTXAS,
-}
-
 
 def execute(arguments: list[str]) -> NoReturn:
     """Becomes the program; does not return."""
@@ -28,8 +21,6 @@ def execute(arguments: list[str]) -> NoReturn:
 
 def execute_python(arguments: list[str]) -> NoReturn:
     """Becomes Python anew, with Ptera's libraries in the place of NVIDIA's."""
-    for name, value in _ENVIRONMENT.items():
-        os.environ.setdefault(name, value)
     execute(["exec", sys.executable, *arguments])
 
 

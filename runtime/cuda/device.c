@@ -1,75 +1,50 @@
-/* Devices: PTERA_DEVICES of them (1), all alike: runtime/device.h says which. */
 #include "runtime/cuda/device.h"
 
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
+#include "runtime/cuda/board.h"
 #include "runtime/cuda/driver.h"
 #include "runtime/cuda/entry.h"
-#include "runtime/cuda/log.h"
 #include "runtime/device.h"
 
-static bool read_count(const char *text, int *n)
+/* The boards that CUDA_VISIBLE_DEVICES shows, in its order: as many numbers as there are boards of,
+ * up to the first that is none. */
+static int read_shown(int n, const char *list, int *shown)
 {
-    char *end;
-    long value = strtol(text, &end, 10);
-    *n = (int)value;
-    return *text && !*end && value >= 0 && value <= PT_CU_DEVICES_MAX;
-}
-
-/* The devices that CUDA_VISIBLE_DEVICES leaves: as many numbers as are there, up to the first that
- * is no device. */
-static int count_visible(int n, const char *list)
-{
-    int visible = 0;
-    while (list && *list) {
+    int count = 0;
+    if (!list)
+        for (; count < n; count++)
+            shown[count] = count;
+    while (list && *list && count < n) {
         char *end;
-        long device = strtol(list, &end, 10);
-        if (end == list || device < 0 || device >= n)
+        long board = strtol(list, &end, 10);
+        if (end == list || board < 0 || board >= n)
             break;
-        visible++;
+        shown[count++] = (int)board;
         list = end + (*end == ',');
     }
-    return list && visible < n ? visible : n;
-}
-
-/* The host's memory is what there is; of a device that is asked for by its name as much as that
- * has. */
-static size_t memory_of(const struct pt_cu_driver *driver)
-{
-    size_t host = (size_t)sysconf(_SC_PHYS_PAGES) * (size_t)sysconf(_SC_PAGESIZE),
-           own = (size_t)driver->profile->memory_mib << 20;
-    return driver->has_name && own < host ? own : host;
+    return count;
 }
 
 CUresult pt_cu_device_init(void)
 {
     struct pt_cu_driver *driver = &pt_cu_driver;
-    const char *count = getenv("PTERA_DEVICES");
-    char why[512];
-    driver->profile = pt_device_choose(NULL, why, sizeof why);
-    driver->n_devices = 1;
-    if (!driver->profile) {
-        pt_cu_log_print("%s", why);
-        return CUDA_ERROR_INVALID_DEVICE;
-    }
-    driver->limits = driver->profile->limits;
-    driver->has_name = pt_device_is_named();
-    if (count && *count && !read_count(count, &driver->n_devices)) {
-        pt_cu_log_print("PTERA_DEVICES: '%s' is not a number up to %d", count, PT_CU_DEVICES_MAX);
-        return CUDA_ERROR_INVALID_DEVICE;
-    }
-    driver->n_devices = count_visible(driver->n_devices, getenv("CUDA_VISIBLE_DEVICES"));
-    if (driver->n_devices == 0)
+    CUresult r = pt_cu_board_read(driver);
+    if (r != CUDA_SUCCESS)
+        return r;
+    int n = read_shown(driver->n_boards, getenv("CUDA_VISIBLE_DEVICES"), driver->shown);
+    if (n == 0)
         return CUDA_ERROR_NO_DEVICE;
     const char *blocking = getenv("CUDA_LAUNCH_BLOCKING");
     driver->launches_block = blocking && strcmp(blocking, "1") == 0;
-    driver->device_bytes = memory_of(driver);
-    driver->devices = calloc((size_t)driver->n_devices, sizeof *driver->devices);
-    return driver->devices ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
+    driver->devices = calloc((size_t)n, sizeof *driver->devices);
+    if (!driver->devices)
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    driver->n_devices = n;
+    return CUDA_SUCCESS;
 }
 
 bool pt_cu_device_is_valid(CUdevice device)
@@ -83,7 +58,7 @@ int pt_cu_device_attribute(CUdevice_attribute attribute, CUdevice d)
     const struct pt_device_limits *l = pt_cu_driver.limits;
     (void)d;
     switch (attribute) {
-#define X(name, id, value) \
+#define X(name, id, value)           \
     case CU_DEVICE_ATTRIBUTE_##name: \
         return value;
 #include "runtime/cuda/attribute.def"
@@ -141,11 +116,7 @@ static CUresult get_name(char *name, int bytes, CUdevice device)
         return r;
     if (bytes <= 0)
         return CUDA_ERROR_INVALID_VALUE;
-    if (pt_cu_driver.has_name)
-        snprintf(name, (size_t)bytes, "%s", pt_cu_driver.profile->name);
-    else
-        snprintf(name, (size_t)bytes, "Ptera %d.%d", pt_cu_driver.limits->major,
-                 pt_cu_driver.limits->minor);
+    pt_cu_board_name(&pt_cu_driver, name, (size_t)bytes);
     return CUDA_SUCCESS;
 }
 
@@ -154,7 +125,6 @@ CUresult cuDeviceGetName(char *name, int bytes, CUdevice device)
     return API(get_name(name, bytes, device));
 }
 
-/* Bus d + 1 of domain 0. */
 static CUresult get_bus_id(char *id, int bytes, CUdevice device)
 {
     CUresult r = check(id, device);
@@ -162,7 +132,7 @@ static CUresult get_bus_id(char *id, int bytes, CUdevice device)
         return r;
     if (bytes <= 0)
         return CUDA_ERROR_INVALID_VALUE;
-    snprintf(id, (size_t)bytes, "0000:%02x:00.0", (unsigned)device + 1);
+    pt_cu_board_bus_id(pt_cu_driver.shown[device], id, (size_t)bytes);
     return CUDA_SUCCESS;
 }
 
@@ -185,10 +155,12 @@ static CUresult get_by_bus_id(CUdevice *device, const char *id)
         if (sscanf(id, "%x:%x.%x", &bus, &slot, &function) < 2)
             return CUDA_ERROR_INVALID_VALUE;
     }
-    if (domain || slot || function || bus < 1 || bus > (unsigned)pt_cu_driver.n_devices)
-        return CUDA_ERROR_INVALID_DEVICE;
-    *device = (CUdevice)bus - 1;
-    return CUDA_SUCCESS;
+    for (int d = 0; !domain && !slot && !function && d < pt_cu_driver.n_devices; d++)
+        if ((unsigned)pt_cu_driver.shown[d] + 1 == bus) {
+            *device = d;
+            return CUDA_SUCCESS;
+        }
+    return CUDA_ERROR_INVALID_DEVICE;
 }
 
 CUresult cuDeviceGetByPCIBusId(CUdevice *device, const char *id)
@@ -201,9 +173,7 @@ static CUresult get_uuid(CUuuid *uuid, CUdevice device)
     CUresult r = check(uuid, device);
     if (r != CUDA_SUCCESS)
         return r;
-    const struct pt_device_limits *l = pt_cu_driver.limits;
-    *uuid = (CUuuid){{'P', 't', 'e', 'r', 'a', 0, 0, 0, 0, 0, 0, 0, 0, (char)l->major,
-                      (char)l->minor, (char)device}};
+    *uuid = pt_cu_board_uuid(&pt_cu_driver, pt_cu_driver.shown[device]);
     return CUDA_SUCCESS;
 }
 

@@ -1,4 +1,4 @@
-/* Devices: PTERA_DEVICES of them (1), all alike: runtime/device.h says which. */
+/* Devices: the boards (board.h) that CUDA_VISIBLE_DEVICES shows. */
 #ifndef PTERA_CUDA_DEVICE_H
 #define PTERA_CUDA_DEVICE_H
 

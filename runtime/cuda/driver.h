@@ -25,7 +25,8 @@ struct pt_cu_driver {
     const struct pt_device *profile;
     const struct pt_device_limits *limits; /* of it */
     bool has_name;                         /* PTERA_DEVICE gave it */
-    int n_devices;
+    int n_boards, n_devices;
+    int shown[PT_CU_DEVICES_MAX]; /* by the device: which board it is */
     struct pt_cu_device *devices;
     size_t device_bytes; /* memory of each */
     bool launches_block; /* CUDA_LAUNCH_BLOCKING=1: they return when the kernel is done */

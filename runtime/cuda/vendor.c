@@ -6,7 +6,7 @@
 #include <stdatomic.h>
 #include <string.h>
 
-#include "runtime/cuda/abi.h"
+#include "runtime/cuda/board.h"
 #include "runtime/cuda/entry.h"
 #include "runtime/cuda/launch.h"
 #include "runtime/cuda/log.h"
@@ -30,16 +30,22 @@ static void explain(const void *caller)
         info.dli_fname);
 }
 
-static const unsigned char launches_id[16] = PT_CU_LAUNCHES_ID;
 static const struct pt_cu_launches launches = {pt_cu_launch_last_misfit};
+static const struct pt_cu_boards boards = {pt_cu_board_describe};
+
+static const struct {
+    unsigned char id[16];
+    const void *table;
+} tables[] = {{PT_CU_LAUNCHES_ID, &launches}, {PT_CU_BOARDS_ID, &boards}};
 
 /* NVIDIA's tables are not documented, and none of them is given out. */
 CUresult cuGetExportTable(const void **table, const CUuuid *id)
 {
-    if (id && table && !memcmp(id, launches_id, sizeof launches_id)) {
-        *table = &launches;
-        return CUDA_SUCCESS;
-    }
+    for (size_t i = 0; id && table && i < sizeof tables / sizeof *tables; i++)
+        if (!memcmp(id, tables[i].id, sizeof tables[i].id)) {
+            *table = tables[i].table;
+            return CUDA_SUCCESS;
+        }
     if (id && !memcmp(id, runtimes, sizeof runtimes))
         explain(__builtin_return_address(0));
     if (table)

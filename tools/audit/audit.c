@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "tools/audit/ours.h"
+#include "tools/audit/program.h"
 #include "tools/audit/redirect.h"
 #include "tools/audit/runtime.h"
 
@@ -22,6 +23,7 @@
 
 ENTRY unsigned la_version(unsigned version)
 {
+    audit_program_replace();
     return version;
 }
 

@@ -17,6 +17,7 @@ static struct library {
     char theirs[PATH_MAX]; /* the file that ours is in front of; "": none was found yet */
 } libraries[] = {
     {"libcuda", "", "libcuda.so.1", false, "", ""},
+    {"libnvidia-ml", "", "libnvidia-ml.so.1", false, "", ""},
     {"libcudart", "13", "libcudart.so.13", false, "", ""},
     {"libcudart", "12", "libcudart.so.12", false, "", ""},
     {"libcudart", "11.0", "libcudart.so.11.0", false, "", ""},
