@@ -202,6 +202,7 @@ struct jit_reg {
     bool may_wrap;        /* affine: the form may not hold (wide, fits) */
     bool is_noncanonical; /* its NaNs may not be canonical */
     bool is_finite;       /* f32: neither NaN nor infinite */
+    bool is_quiet;        /* 32 bits: as f32 no signalling NaN */
     bool is_bounded;      /* a predicate, known by bounds: predicate_bounds.c */
     bool is_sunk;         /* likewise, and its lanes are computed only where lanes diverge */
     bool is_counter;      /* likewise, of a counter: loop_counter.c */

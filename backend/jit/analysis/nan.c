@@ -1,6 +1,6 @@
 /* NaNs of f32. Arithmetic leaves those of the machine; they become canonical (0x7fffffff) where
  * somebody looks at the bits. Found here: which registers may hold others until then, and which
- * hold no NaN at all.
+ * hold no NaN at all, or none that signals.
  */
 #include "backend/jit/analysis/nan.h"
 
@@ -112,6 +112,20 @@ static bool is_float(enum pt_type type)
     return type == PT_f32 || type == PT_f64;
 }
 
+/* Until a round over all instructions takes nothing back. */
+static void scan_to_end(struct scan *s, void (*visit)(void *ud, uint32_t reg, bool is_def))
+{
+    const struct pt_func *f = s->a->unit->f;
+    do {
+        s->changed = false;
+        for (uint32_t i = 0; i < f->insns.n; i++) {
+            s->insn = &f->insns.v[i];
+            s->form = pt_insn_form(s->a->unit->m, s->insn);
+            pt_insn_regs(s->a->unit->m, f, s->insn, visit, s);
+        }
+    } while (s->changed);
+}
+
 static bool gives_raw(const struct scan *s)
 {
     const struct pt_operand *o = &s->a->unit->f->operands.v[s->insn->operands];
@@ -138,14 +152,58 @@ static void find_raw(struct scan *s)
     const struct pt_func *f = s->a->unit->f;
     for (uint32_t i = 1; i < f->regs.n; i++)
         s->a->regs[i].is_noncanonical = is_float((enum pt_type)f->regs.v[i].type);
-    do {
-        s->changed = false;
-        for (uint32_t i = 0; i < f->insns.n; i++) {
-            s->insn = &f->insns.v[i];
-            s->form = pt_insn_form(s->a->unit->m, s->insn);
-            pt_insn_regs(s->a->unit->m, f, s->insn, scan_raw, s);
-        }
-    } while (s->changed);
+    scan_to_end(s, scan_raw);
+}
+
+/* ---- values whose NaNs are quiet ------------------------------------------------------------- */
+
+bool jit_nan_is_quiet(const struct jit_facts *a, const struct pt_operand *o)
+{
+    if (o->kind == PT_OPND_REG)
+        return a->regs[o->index].is_quiet;
+    return o->kind == PT_OPND_IMM && !isnan(number_of(o));
+}
+
+/* Arithmetic makes NaNs quiet; signs and choices leave them as they are. */
+static bool gives_quiet(const struct scan *s)
+{
+    const struct pt_operand *o = &s->a->unit->f->operands.v[s->insn->operands];
+    unsigned n = jit_nan_choices(s->form);
+    switch ((enum pt_op)s->form->op) {
+    case PT_OP_abs_f32:
+    case PT_OP_neg_f32:
+    case PT_OP_shfl:
+    case PT_OP_shfl_sync:
+        n = 1;
+        break;
+    case PT_OP_copysign:
+        return false;
+    default:
+        break;
+    }
+    for (unsigned i = 1; i <= n; i++)
+        if (!jit_nan_is_quiet(s->a, &o[i]))
+            return false;
+    return n || ((s->form->effects & PT_FX_FP) && s->form->type[0] == PT_f32 &&
+                 !strcmp(pt_op_chapter((enum pt_op)s->form->op), "float"));
+}
+
+static void scan_quiet(void *ud, uint32_t reg, bool is_def)
+{
+    struct scan *s = ud;
+    if (!is_def || !s->a->regs[reg].is_quiet || gives_quiet(s))
+        return;
+    s->a->regs[reg].is_quiet = false;
+    s->changed = true;
+}
+
+/* Of f32, and of their bits, which shfl has. */
+static void find_quiet(struct scan *s)
+{
+    const struct pt_func *f = s->a->unit->f;
+    for (uint32_t i = 1; i < f->regs.n; i++)
+        s->a->regs[i].is_quiet = pt_type_bits((enum pt_type)f->regs.v[i].type) == 32;
+    scan_to_end(s, scan_quiet);
 }
 
 void jit_nan_find(const struct jit_facts *a)
@@ -154,6 +212,7 @@ void jit_nan_find(const struct jit_facts *a)
                      .bound = pt_arena_alloc(a->unit->arena, a->unit->f->regs.n * sizeof(double))};
     find_finite(&s);
     find_raw(&s);
+    find_quiet(&s);
 }
 
 /* True if results and choices do not depend on what kind of NaN a source is. */

@@ -18,6 +18,7 @@ struct jit_op {
     unsigned n; /* sources, flattened in the order written (vectors, pairs) */
     LLVMValueRef a[JIT_SOURCES];
     bool negated[JIT_SOURCES]; /* a predicate source written !p: already applied to a[] */
+    bool quiet[JIT_SOURCES];   /* a source has no signalling NaN of f32 */
     LLVMValueRef d[JIT_DESTS]; /* to be set: of the destination slots' types; d|q is two */
     /* to be set where d[0] is the result of f32 arithmetic: its NaNs are not canonical yet
      * (0x7fffffff), which is done where bits become visible. NaNs of f64 have payloads: emitters

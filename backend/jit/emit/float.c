@@ -1,11 +1,11 @@
 /* Emitters of f32 and f64 arithmetic to nearest (PTX ISA 9.7.3), of f32 in the other modes where
  * instructions carry them. Approximate functions have none. */
-#include <stdio.h>
-#include <string.h>
+#include <math.h>
 
 #include "backend/jit/emit/emit.h"
 #include "backend/jit/emit/helpers.h"
 #include "backend/jit/emit/nan_order.h"
+#include "backend/jit/emit/parts.h"
 #include "backend/jit/llvm/build.h"
 #include "backend/jit/llvm/cpu.h"
 
@@ -57,16 +57,10 @@ static bool give_sum(struct jit_op *op, LLVMValueRef sum)
 static LLVMValueRef round_as_told(struct jit_op *op, const char *name, LLVMValueRef *args,
                                   unsigned n)
 {
-    enum { QUIET = 8, DOWN = 1, UP = 2, TO_ZERO = 3 };
-    char intrinsic[64];
-    LLVMValueRef all[4];
-    uint32_t mode = jit_has(op, PT_M_rm) ? DOWN : jit_has(op, PT_M_rp) ? UP : TO_ZERO;
-    memcpy(all, args, n * sizeof *args);
-    all[n] = LLVMConstInt(LLVMInt32TypeInContext(op->j->code->context), QUIET | mode, false);
-    snprintf(intrinsic, sizeof intrinsic, "llvm.x86.avx512.%s.512", name);
-    unsigned id = LLVMLookupIntrinsicID(intrinsic, strlen(intrinsic));
-    LLVMValueRef f = LLVMGetIntrinsicDeclaration(op->j->code->module, id, NULL, 0);
-    return LLVMBuildCall2(op->b, LLVMGlobalGetValueType(f), f, all, n + 1, "");
+    enum jit_rounding mode = jit_has(op, PT_M_rm)   ? JIT_DOWN
+                             : jit_has(op, PT_M_rp) ? JIT_UP
+                                                    : JIT_TO_ZERO;
+    return jit_parts_round(op, name, mode, args, n);
 }
 
 /* True if the form's rounding is what instructions do here. */
@@ -205,6 +199,39 @@ static LLVMValueRef pick_number(struct jit_op *op, LLVMValueRef a, LLVMValueRef 
     return BUILD(Select, jit_is_nan(op, b), a, d);
 }
 
+/* A constant that is a number no other value equals but itself, or the zero that is picked before
+ * the other one. */
+static bool is_plain_constant(LLVMValueRef value, bool larger)
+{
+    double number;
+    return jit_is_const_real(value, &number) && (isnormal((float)number) || isinf(number) ||
+                                                 (number == 0 && !signbit(number) == larger));
+}
+
+/* One comparison tells. */
+static LLVMValueRef pick_constant(struct jit_op *op, LLVMValueRef a, LLVMValueRef constant,
+                                  bool larger)
+{
+    LLVMValueRef is_first = BUILD(FCmp, larger ? LLVMRealOGT : LLVMRealOLT, a, constant);
+    return BUILD(Select, is_first, a, constant);
+}
+
+static LLVMValueRef quiet_source(struct jit_op *op, unsigned i, LLVMValueRef value)
+{
+    return op->quiet[i] ? value : jit_parts_quiet(op, value);
+}
+
+static LLVMValueRef pick_number_f32(struct jit_op *op, LLVMValueRef a, LLVMValueRef b, bool larger)
+{
+    if (is_plain_constant(b, larger))
+        return pick_constant(op, a, b, larger);
+    if (is_plain_constant(a, larger))
+        return pick_constant(op, b, a, larger);
+    if (op->lanes == 1 || !op->j->unit->cpu->has_fixup)
+        return pick_number(op, a, b, 32, larger);
+    return jit_parts_pick(op, quiet_source(op, 0, a), quiet_source(op, 1, b), larger);
+}
+
 static LLVMValueRef with_sign(struct jit_op *op, LLVMValueRef value, LLVMValueRef a, LLVMValueRef b)
 {
     LLVMValueRef signs = BUILD(Xor, jit_to_bits(op, a, 32), jit_to_bits(op, b, 32));
@@ -220,7 +247,8 @@ static bool pick_f32(struct jit_op *op, bool larger)
         a = jit_unary(op, "llvm.fabs", a);
         b = jit_unary(op, "llvm.fabs", b);
     }
-    LLVMValueRef d = pick_number(op, a, b, 32, larger);
+    LLVMValueRef d =
+        is_xorsign ? pick_number(op, a, b, 32, larger) : pick_number_f32(op, a, b, larger);
     if (jit_has(op, PT_M_NaN)) /* a NaN in b has given a; one in a has given b */
         d = BUILD(Select, BUILD(FCmp, LLVMRealUNO, a, b), BUILD(FAdd, a, b), d);
     return give_f32(op, is_xorsign ? with_sign(op, d, op->a[0], op->a[1]) : d);

@@ -2,13 +2,15 @@
  * lanes.
  *
  * Operations run in f32 and are rounded once more, which changes nothing: f32 has more than twice
- * the bits of either format plus two. A product of f16 is exact there, one of bf16 where it is
- * neither very small nor very large: that is rare, and then f64 is taken. A sum for fma is rounded
- * to odd. All NaN results are 0x7fff. */
+ * the bits of either format plus two. What is fused, or may leave f32's exponents, is rounded to
+ * odd there: down and up, where the machine's instructions say how. Elsewhere a product of f16 is
+ * exact, and one of bf16 where it is neither very small nor very large: that is rare, and then f64
+ * is taken. All NaN results are 0x7fff. */
 #include "backend/jit/emit/half.h"
 
 #include "backend/jit/emit/emit.h"
 #include "backend/jit/emit/helpers.h"
+#include "backend/jit/emit/parts.h"
 #include "backend/jit/llvm/build.h"
 #include "backend/jit/llvm/cpu.h"
 
@@ -156,6 +158,25 @@ bool jit_emit_sub_half(struct jit_op *op)
            give_rounded(op, &h, BUILD(FSub, half_source(&h, 0), half_source(&h, 1)));
 }
 
+/* An operation of AVX-512 rounded to odd: of the numbers beside an inexact result one is odd. Of an
+ * exact zero both are the same one, but that of a sum of opposite numbers: +0 comes of rounding
+ * up. */
+static LLVMValueRef round_to_odd(struct jit_op *op, const char *name, const LLVMValueRef *a,
+                                 unsigned n)
+{
+    LLVMValueRef args[] = {a[0], a[1], a[2]};
+    LLVMValueRef below = jit_parts_round(op, name, JIT_DOWN, args, n);
+    LLVMValueRef above = jit_parts_round(op, name, JIT_UP, args, n);
+    LLVMValueRef last = BUILD(And, jit_to_bits(op, below, 32), jit_int_const(op, 32, 1));
+    LLVMValueRef is_odd = BUILD(ICmp, LLVMIntNE, last, jit_int_const(op, 32, 0));
+    return BUILD(Select, is_odd, below, above);
+}
+
+static bool rounds_itself(const struct jit_op *op)
+{
+    return op->lanes > 1 && op->j->unit->cpu->has_embedded_rounding;
+}
+
 /* x + y, of `bits`, rounded to odd: the error of the rounded sum, which is exact, says whether and
  * where to step. Where it has the sign of the sum, the last bit is set; where it has the other,
  * that of the number below. */
@@ -217,6 +238,8 @@ static LLVMValueRef is_beyond_f32(struct jit_op *op, const LLVMValueRef *a, LLVM
 static LLVMValueRef multiply_bf16(struct jit_op *op, const LLVMValueRef *a)
 {
     const struct jit *j = op->j;
+    if (rounds_itself(op))
+        return a[2] ? round_to_odd(op, "vfmadd.ps", a, 3) : round_to_odd(op, "mul.ps", a, 2);
     LLVMValueRef product = BUILD(FMul, a[0], a[1]);
     LLVMValueRef near = a[2] ? sum_to_odd(op, product, a[2], 32) : product;
     LLVMBasicBlockRef rare = jit_new_block(j, "wide"), after = jit_new_block(j, "");
@@ -249,7 +272,10 @@ bool jit_emit_fma_half(struct jit_op *op)
     LLVMValueRef a[] = {half_source(&h, 0), half_source(&h, 1), half_source(&h, 2)};
     if (h.is_bf16)
         return give_rounded(op, &h, multiply_bf16(&h.op, a));
-    return give_rounded(op, &h, sum_to_odd(&h.op, BUILD(FMul, a[0], a[1]), a[2], 32));
+    return give_rounded(op, &h,
+                        rounds_itself(&h.op)
+                            ? round_to_odd(&h.op, "vfmadd.ps", a, 3)
+                            : sum_to_odd(&h.op, BUILD(FMul, a[0], a[1]), a[2], 32));
 }
 
 /* ---- signs and choices, in integers ---------------------------------------------------------- */

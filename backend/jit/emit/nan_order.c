@@ -8,10 +8,11 @@
 #include <string.h>
 
 #include "backend/jit/emit/helpers.h"
+#include "backend/jit/emit/parts.h"
 #include "backend/jit/llvm/build.h"
 #include "backend/jit/llvm/cpu.h"
 
-enum { ELEMENT = 8, PARTS = 4 };
+enum { BITS = 64 };
 
 /* What VFIXUPIMM makes of two operands by the class of the second one: four bits a class, NaNs
  * first. */
@@ -19,38 +20,6 @@ enum {
     KEEP_UNLESS_NAN = 0x22,       /* the first; the second, made quiet, where that is NaN */
     TAKE_UNLESS_NAN = 0x11111100, /* the second; the first where that is NaN */
 };
-
-static unsigned lanes_at_once(const struct jit_op *op)
-{
-    unsigned most = op->j->unit->cpu->vector_bytes / ELEMENT;
-    return op->lanes < most ? op->lanes : most;
-}
-
-static LLVMValueRef part_of(struct jit_op *op, LLVMValueRef value, unsigned part)
-{
-    unsigned n = lanes_at_once(op);
-    int lanes[16];
-    if (n == op->lanes)
-        return value;
-    for (unsigned i = 0; i < n; i++)
-        lanes[i] = (int)(part * n + i);
-    return jit_shuffle(op->j, value, NULL, lanes, n);
-}
-
-/* `make` over parts of the operands that fit a vector register. */
-static LLVMValueRef in_parts(struct jit_op *op, const void *what, LLVMValueRef *args, unsigned n,
-                             LLVMValueRef (*make)(struct jit_op *op, const void *what,
-                                                  LLVMValueRef *args, unsigned n))
-{
-    LLVMValueRef parts[PARTS], some[3];
-    unsigned n_parts = op->lanes / lanes_at_once(op);
-    for (unsigned p = 0; p < n_parts; p++) {
-        for (unsigned i = 0; i < n; i++)
-            some[i] = part_of(op, args[i], p);
-        parts[p] = make(op, what, some, n);
-    }
-    return jit_concat(op->j, parts, n_parts);
-}
 
 /* ---- instructions ---------------------------------------------------------------------------- */
 
@@ -94,7 +63,7 @@ static LLVMValueRef assemble(struct jit_op *op, const void *name, LLVMValueRef *
 
 static LLVMValueRef operate(struct jit_op *op, const char *name, LLVMValueRef *args, unsigned n)
 {
-    return in_parts(op, name, args, n, assemble);
+    return jit_parts_make(op, BITS, name, args, n, assemble);
 }
 
 static LLVMValueRef operate_on_two(struct jit_op *op, const char *name, LLVMValueRef x,
@@ -104,37 +73,25 @@ static LLVMValueRef operate_on_two(struct jit_op *op, const char *name, LLVMValu
     return operate(op, name, args, 2);
 }
 
-static LLVMValueRef call_avx512(struct jit_op *op, const char *name, LLVMValueRef *args, unsigned n)
-{
-    unsigned id = LLVMLookupIntrinsicID(name, strlen(name));
-    LLVMValueRef f = LLVMGetIntrinsicDeclaration(op->j->code->module, id, NULL, 0);
-    return LLVMBuildCall2(op->b, LLVMGlobalGetValueType(f), f, args, n, "");
-}
-
-static LLVMTypeRef bits_of(const struct jit_op *op, unsigned bits)
-{
-    return LLVMIntTypeInContext(op->j->code->context, bits);
-}
-
-enum { MODE = 4, ALL = 0xff }; /* rounding as the mode says; all lanes */
+enum { MODE = 4 }; /* rounding as the mode says */
 
 static LLVMValueRef fix_part(struct jit_op *op, const void *table, LLVMValueRef *args, unsigned n)
 {
     const uint32_t *classes = table;
     LLVMValueRef all[] = {args[0],
                           args[1],
-                          jit_const(jit_int_type(op->j, 64, lanes_at_once(op)), *classes),
+                          jit_const(jit_int_type(op->j, 64, jit_parts_lanes(op, BITS)), *classes),
                           jit_i32(op->j, 0),
-                          LLVMConstInt(bits_of(op, 8), ALL, false),
+                          jit_parts_all(op, BITS),
                           jit_i32(op->j, MODE)};
     (void)n;
-    return call_avx512(op, "llvm.x86.avx512.mask.fixupimm.pd.512", all, 6);
+    return jit_parts_call(op, "llvm.x86.avx512.mask.fixupimm.pd.512", all, 6);
 }
 
 static LLVMValueRef fix(struct jit_op *op, uint32_t classes, LLVMValueRef x, LLVMValueRef y)
 {
     LLVMValueRef args[] = {x, y};
-    return in_parts(op, &classes, args, 2, fix_part);
+    return jit_parts_make(op, BITS, &classes, args, 2, fix_part);
 }
 
 static bool can_fix(const struct jit_op *op)
@@ -180,7 +137,7 @@ LLVMValueRef jit_nan_order_subtract(struct jit_op *op, LLVMValueRef x, LLVMValue
         return operate(op, "fnmadd231", args, 3);
     args[0] = x;
     args[1] = y;
-    return in_parts(op, NULL, args, 2, subtract_part);
+    return jit_parts_make(op, BITS, NULL, args, 2, subtract_part);
 }
 
 LLVMValueRef jit_nan_order_divide(struct jit_op *op, LLVMValueRef x, LLVMValueRef y)
@@ -199,7 +156,7 @@ static LLVMValueRef fuse_part(struct jit_op *op, const void *what, LLVMValueRef 
 LLVMValueRef jit_nan_order_fuse(struct jit_op *op, LLVMValueRef x, LLVMValueRef y, LLVMValueRef z)
 {
     LLVMValueRef args[] = {x, y, z};
-    return in_parts(op, NULL, args, 3, fuse_part);
+    return jit_parts_make(op, BITS, NULL, args, 3, fuse_part);
 }
 
 LLVMValueRef jit_nan_order_root(struct jit_op *op, LLVMValueRef x)
@@ -231,10 +188,10 @@ static LLVMValueRef pick_part(struct jit_op *op, const void *how, LLVMValueRef *
                           args[1],
                           jit_i32(op->j, SIGN_OF_RESULT + *larger),
                           args[0],
-                          LLVMConstInt(bits_of(op, 8), ALL, false),
+                          jit_parts_all(op, BITS),
                           jit_i32(op->j, MODE)};
     (void)n;
-    return call_avx512(op, "llvm.x86.avx512.mask.range.pd.512", all, 6);
+    return jit_parts_call(op, "llvm.x86.avx512.mask.range.pd.512", all, 6);
 }
 
 /* An operand that is NaN is replaced by the other one, if both are, by y. */
@@ -244,5 +201,5 @@ LLVMValueRef jit_nan_order_pick(struct jit_op *op, LLVMValueRef x, LLVMValueRef 
         return NULL;
     x = fix(op, TAKE_UNLESS_NAN, y, x);
     LLVMValueRef args[] = {x, fix(op, TAKE_UNLESS_NAN, x, y)};
-    return in_parts(op, &larger, args, 2, pick_part);
+    return jit_parts_make(op, BITS, &larger, args, 2, pick_part);
 }

@@ -60,21 +60,35 @@ LLVMValueRef jit_const_real(LLVMTypeRef type, double value)
     return is_vector ? splat(type, one) : one;
 }
 
+/* The scalar constant that all lanes of a vector are; NULL: there is none. */
+static LLVMValueRef splat_of(LLVMValueRef value)
+{
+    if (!LLVMIsConstant(value) || LLVMGetTypeKind(LLVMTypeOf(value)) != LLVMVectorTypeKind)
+        return value;
+    LLVMValueRef first = LLVMGetAggregateElement(value, 0);
+    unsigned n = LLVMGetVectorSize(LLVMTypeOf(value));
+    for (unsigned i = 1; i < n; i++)
+        if (LLVMGetAggregateElement(value, i) != first)
+            return NULL;
+    return first;
+}
+
 bool jit_is_const(LLVMValueRef value, uint64_t *constant)
 {
-    if (!LLVMIsConstant(value))
-        return false;
-    if (LLVMGetTypeKind(LLVMTypeOf(value)) == LLVMVectorTypeKind) {
-        LLVMValueRef first = LLVMGetAggregateElement(value, 0);
-        unsigned n = LLVMGetVectorSize(LLVMTypeOf(value));
-        for (unsigned i = 1; i < n; i++)
-            if (LLVMGetAggregateElement(value, i) != first)
-                return false;
-        value = first;
-    }
+    value = splat_of(value);
     if (!value || !LLVMIsAConstantInt(value) || LLVMGetIntTypeWidth(LLVMTypeOf(value)) > 64)
         return false;
     *constant = LLVMConstIntGetZExtValue(value);
+    return true;
+}
+
+bool jit_is_const_real(LLVMValueRef value, double *constant)
+{
+    LLVMBool loses;
+    value = splat_of(value);
+    if (!value || !LLVMIsAConstantFP(value))
+        return false;
+    *constant = LLVMConstRealGetDouble(value, &loses);
     return true;
 }
 

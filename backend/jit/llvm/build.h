@@ -21,6 +21,9 @@ LLVMValueRef jit_const_real(LLVMTypeRef type, double value);
 /* An integer constant that is the same in all lanes. */
 bool jit_is_const(LLVMValueRef value, uint64_t *constant);
 
+/* The same of a floating-point number, or of a vector of equal ones. */
+bool jit_is_const_real(LLVMValueRef value, double *constant);
+
 LLVMValueRef jit_i32(const struct jit *j, uint32_t value);
 LLVMValueRef jit_i64(const struct jit *j, uint64_t value);
 LLVMTypeRef jit_i32_of(const struct jit *j);

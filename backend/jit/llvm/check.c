@@ -202,6 +202,7 @@ static bool is_total(const char *name)
         "x86.avx512.add.ps.512", "x86.avx512.sub.ps.512", "x86.avx512.mul.ps.512",
         "x86.avx512.div.ps.512", "x86.avx512.vfmadd.ps.512", "x86.avx512.sqrt.ps.512",
         "x86.avx512.mask.fixupimm.pd.512", "x86.avx512.mask.range.pd.512",
+        "x86.avx512.mask.fixupimm.ps.512", "x86.avx512.mask.range.ps.512",
         /* of mufu.c */
         "x86.avx512.mask.cvttps2dq.512", "x86.avx512.permvar.qi.512",
         "x86.avx512.pmultishift.qb.512", "x86.avx512.sitofp.round", "x86.avx512.vpdpbusd.512",

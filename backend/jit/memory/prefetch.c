@@ -24,9 +24,10 @@ struct step {
     bool is_known;
     LLVMValueRef bytes; /* i64: what one round adds; NULL: nothing */
     bool is_long;
+    unsigned unrolled; /* rounds that the kernel has made one of; 0: not known to be several */
 };
 
-static const struct step unknown = {false, NULL, false};
+static const struct step unknown = {false, NULL, false, 0};
 
 /* ---- the loop's definitions of a register ---------------------------------------------------- */
 
@@ -62,7 +63,7 @@ static struct step step_of(const struct jit *j, const struct pt_loop *loop, uint
 static struct step step_of_operand(const struct jit *j, const struct pt_loop *loop,
                                    const struct pt_operand *o, unsigned depth)
 {
-    struct step none = {true, NULL, false};
+    struct step none = {true, NULL, false, 0};
     return o->kind == PT_OPND_REG ? step_of(j, loop, o->index, depth + 1) : none;
 }
 
@@ -114,27 +115,48 @@ static struct step sum(const struct jit *j, struct step a, struct step b)
         return a.bytes ? a : b;
     a.bytes = LLVMBuildAdd(j->code->b, a.bytes, b.bytes, "");
     a.is_long |= b.is_long;
+    a.unrolled = a.unrolled > b.unrolled ? a.unrolled : b.unrolled;
     return a;
 }
 
-/* r = r + s, s the same in all lanes and rounds. */
-static struct step advance(const struct jit *j, const struct pt_loop *loop, uint32_t reg,
-                           const struct pt_insn *insn)
+/* What the sum adds to its other operand, the same in all lanes and rounds. */
+static struct step increment(const struct jit *j, const struct pt_loop *loop,
+                             const struct pt_insn *insn, const struct pt_operand **other)
 {
     const struct pt_operand *o = &j->unit->f->operands.v[insn->operands];
     if (pt_insn_form(j->unit->m, insn)->op != PT_OP_add_int || insn->guard)
         return unknown;
-    const struct pt_operand *s = o[1].kind == PT_OPND_REG && o[1].index == reg ? &o[2] : &o[1];
-    const struct pt_operand *self = s == &o[1] ? &o[2] : &o[1];
-    if (self->kind != PT_OPND_REG || self->index != reg)
+    bool is_second = o[2].kind == PT_OPND_IMM || is_fixed(j, loop, &o[2]);
+    const struct pt_operand *s = is_second ? &o[2] : &o[1];
+    *other = is_second ? &o[1] : &o[2];
+    if ((*other)->kind != PT_OPND_REG)
         return unknown;
     if (s->kind == PT_OPND_IMM)
         return (struct step){true, jit_i64(j, (uint64_t)s->imm),
-                             s->imm >= j->unit->machine->stream_bytes};
+                             s->imm >= j->unit->machine->stream_bytes, 0};
     if (!is_fixed(j, loop, s))
         return unknown;
     enum pt_type type = (enum pt_type)pt_insn_form(j->unit->m, insn)->type[0];
-    return (struct step){true, read_fixed(j, s, type), true};
+    return (struct step){true, read_fixed(j, s, type), true, 0};
+}
+
+/* r = r + s, or, where rounds have been unrolled, a = r + s, b = a + s, r = b + s. */
+static struct step advance(const struct jit *j, const struct pt_loop *loop, uint32_t reg,
+                           const struct pt_insn *insn)
+{
+    struct step all = {true, NULL, false, 0};
+    for (unsigned n = 1; n <= JIT_PREFETCH_UNROLLED; n++) {
+        const struct pt_operand *from = NULL;
+        all = sum(j, all, increment(j, loop, insn, &from));
+        all.unrolled = n;
+        if (!all.is_known || from->index == reg)
+            return all;
+        struct search def = find_defs(j, loop, from->index);
+        if (def.n != 1)
+            return unknown;
+        insn = &j->unit->f->insns.v[def.insn];
+    }
+    return unknown;
 }
 
 static struct step step_of(const struct jit *j, const struct pt_loop *loop, uint32_t reg,
@@ -142,7 +164,7 @@ static struct step step_of(const struct jit *j, const struct pt_loop *loop, uint
 {
     struct search def = find_defs(j, loop, reg);
     if (!def.n)
-        return (struct step){true, NULL, false};
+        return (struct step){true, NULL, false, 0};
     if (def.n > 1 || depth > JIT_PREFETCH_DEPTH)
         return unknown;
     const struct pt_insn *insn = &j->unit->f->insns.v[def.insn];
@@ -239,12 +261,13 @@ static bool has_asked(const struct jit *j, uint32_t reg, unsigned copy, unsigned
 
 /* Rounds with barriers are long, as all groups take part: what is asked for early is gone from the
  * cache when it is needed. */
-static unsigned rounds_ahead(const struct jit *j, const struct pt_loop *loop)
+static unsigned rounds_ahead(const struct jit *j, const struct pt_loop *loop, struct step step)
 {
     for (uint32_t b = loop->header; b < loop->end; b++)
         if (jit_insn_info_is_sync(j->facts, b))
             return JIT_PREFETCH_ROUNDS_BARRIER;
-    return JIT_PREFETCH_ROUNDS;
+    unsigned unrolled = step.unrolled ? step.unrolled : 1;
+    return unrolled < JIT_PREFETCH_ROUNDS ? JIT_PREFETCH_ROUNDS / unrolled : 1;
 }
 
 void jit_prefetch_emit(const struct jit *j, uint32_t reg, unsigned copy, LLVMValueRef pointer,
@@ -260,7 +283,7 @@ void jit_prefetch_emit(const struct jit *j, uint32_t reg, unsigned copy, LLVMVal
     struct step step = step_of(j, &j->unit->f->loops.v[l - 1], reg, 0);
     if (!step.is_known || !step.bytes || !step.is_long)
         return;
-    unsigned rounds = rounds_ahead(j, &j->unit->f->loops.v[l - 1]);
+    unsigned rounds = rounds_ahead(j, &j->unit->f->loops.v[l - 1], step);
     LLVMValueRef by = LLVMBuildMul(j->code->b, step.bytes, jit_i64(j, rounds), "");
     bool writes = !(j->form->effects & PT_FX_READ);
     LLVMValueRef next = jit_at(j, pointer, by);

@@ -44,6 +44,7 @@ bool jit_evaluate_begin(const struct jit *j, const struct jit_operands *all, uns
     for (unsigned i = 0; i < all->n_sources; i++) {
         op->a[i] = jit_operands_read(j, &all->source[i], copy, lanes, number);
         op->negated[i] = all->source[i].o->flags & PT_OPND_NEG;
+        op->quiet[i] = jit_nan_is_quiet(j->facts, all->source[i].o);
     }
     if ((j->form->effects & (PT_FX_CARRY_IN | PT_FX_CARRY_OUT)) ? !jit_carry_emit(op, copy)
                                                                 : !compute(j, op, all, copy))
