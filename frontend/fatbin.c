@@ -73,7 +73,9 @@ struct candidate {
 struct found {
     struct candidate ptx;   /* the entry to take */
     struct candidate cubin; /* without one, this may hold PTX (cubin.h) */
+    struct candidate later; /* of plain PTX for later devices, the earliest */
     char others[256];       /* what does not run here: "machine code for sm_75, PTX for sm_100" */
+    bool has_machine_code;  /* that the device would run */
     unsigned newer;         /* the oldest of newer devices that run PTX inside, or 0 */
 };
 
@@ -166,8 +168,12 @@ static enum pt_image_status look_at(struct reader *r, const uint8_t *fatbin, siz
             note_other(f, &e);
         if (e.kind == KIND_PTX && e.arch > r->sm && (!f->newer || e.arch < f->newer))
             f->newer = e.arch;
+        if (e.kind == KIND_PTX && e.arch > r->sm && !feature_of(&e) &&
+            (!f->later.at || e.arch < f->later.entry.arch))
+            f->later = (struct candidate){at, e};
         if (e.kind == KIND_ELF && is_fit)
             consider(&f->cubin, at, &e);
+        f->has_machine_code |= e.kind == KIND_ELF && is_fit && e.arch / 10 == r->sm / 10;
         at += e.header_bytes + e.bytes;
         left -= e.header_bytes + e.bytes;
     }
@@ -276,6 +282,16 @@ static enum pt_image_status give(struct reader *r, const char *text, size_t len,
     return len ? PT_IMAGE_OK : fail(r, PT_IMAGE_INVALID, "%s", if_empty);
 }
 
+/* PTX for a later device, in the place of machine code. */
+static enum pt_image_status read_later(struct reader *r, const struct found *f,
+                                       struct pt_link_unit *unit)
+{
+    if (!f->has_machine_code || !f->later.at)
+        return fail_no_ptx(r, f);
+    r->out->is_later = true;
+    return read_entry(r, &f->later, unit);
+}
+
 /* The PTX that the device runs, the entry's own or a cubin's. */
 static enum pt_image_status read_found(struct reader *r, const struct found *f,
                                        struct pt_link_unit *unit)
@@ -289,7 +305,7 @@ static enum pt_image_status read_found(struct reader *r, const struct found *f,
     if (status != PT_IMAGE_OK)
         return status;
     if (pt_cubin_read(unit->text, unit->len, &cubin) != PT_CUBIN_PTX)
-        return fail_no_ptx(r, f);
+        return read_later(r, f, unit);
     unit->text = cubin.text;
     unit->len = cubin.len;
     return PT_IMAGE_OK;

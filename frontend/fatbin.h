@@ -3,6 +3,8 @@
 #ifndef PTERA_FRONTEND_FATBIN_H
 #define PTERA_FRONTEND_FATBIN_H
 
+#include <stdbool.h>
+
 #include "ir/arena.h"
 
 enum pt_image_status {
@@ -18,6 +20,7 @@ enum pt_image_status {
 struct pt_image_text {
     const char *text;
     size_t len;
+    bool is_later; /* it is for a later device: see pt_image_read */
     const char *message;
 };
 
@@ -26,8 +29,10 @@ struct pt_image_text {
 
 /* Finds the PTX for a device of compute capability `sm` (90: 9.0). Of several the newest that
  * the device runs is taken; what is for one architecture or family only (sm_90a, sm_100f) counts
- * as newer than the plain one. A wrapper holds addresses: it is followed only where the size is
- * not known, since then the image is part of a program in memory. */
+ * as newer than the plain one. Where there is none, but machine code for such a device, so that a
+ * GPU runs the program, it is PTX for a later one, the earliest of them. A wrapper holds addresses:
+ * it is followed only where the size is not known, since then the image is part of a program in
+ * memory. */
 enum pt_image_status pt_image_read(const void *image, size_t bytes, unsigned sm,
                                    struct pt_arena *arena, struct pt_image_text *out);
 

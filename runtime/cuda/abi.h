@@ -21,6 +21,7 @@ typedef int CUdevice;
 typedef uint32_t cuuint32_t;
 typedef uint64_t cuuint64_t;
 typedef struct CUctx_st *CUcontext;
+typedef struct CUgreenCtx_st *CUgreenCtx;
 typedef struct CUmod_st *CUmodule;
 typedef struct CUlib_st *CUlibrary;
 typedef struct CUfunc_st *CUfunction;
@@ -646,6 +647,9 @@ typedef struct CUgraphNodeParams_st {
     };
     long long reserved2;
 } CUgraphNodeParams;
+
+enum { CU_GRAPH_DEPENDENCY_TYPE_PROGRAMMATIC = 1 };
+enum { CU_GRAPH_KERNEL_NODE_PORT_PROGRAMMATIC = 1, CU_GRAPH_KERNEL_NODE_PORT_LAUNCH_ORDER = 2 };
 
 typedef struct CUgraphEdgeData_st {
     unsigned char from_port, to_port, type, reserved[5];

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "runtime/cuda/driver.h"
+#include "runtime/cuda/edge.h"
 #include "runtime/cuda/entry.h"
 #include "runtime/cuda/function.h"
 #include "runtime/cuda/graph_memory.h"
@@ -435,11 +436,10 @@ CUresult cuGraphNodeGetType(CUgraphNode node, CUgraphNodeType *type)
 static bool are_edges(CUgraph graph, const CUgraphNode *from, const CUgraphNode *to,
                       const CUgraphEdgeData *data, size_t n)
 {
-    static const CUgraphEdgeData plain;
     for (size_t i = 0; i < n; i++)
         if (!pt_cu_handle_is(from[i], PT_CU_NODE) || !pt_cu_handle_is(to[i], PT_CU_NODE) ||
             from[i]->graph != graph || to[i]->graph != graph || from[i] == to[i] ||
-            (data && memcmp(&data[i], &plain, sizeof plain) != 0))
+            !pt_cu_edge_is_legal(from[i], to[i]->type, data ? &data[i] : NULL))
             return false;
     return true;
 }

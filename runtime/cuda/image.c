@@ -12,6 +12,7 @@
 static CUresult keep(const struct pt_image_text *found, struct pt_cu_text *text)
 {
     text->bytes = found->len;
+    text->is_later = found->is_later;
     text->text = malloc(found->len + 1);
     if (!text->text)
         return CUDA_ERROR_OUT_OF_MEMORY;

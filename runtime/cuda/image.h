@@ -2,6 +2,8 @@
 #ifndef PTERA_CUDA_IMAGE_H
 #define PTERA_CUDA_IMAGE_H
 
+#include <stdbool.h>
+
 #include "runtime/cuda/abi.h"
 
 /* The PTX text in an image (PTX, fatbinary or its wrapper) that is best for the device; allocated.
@@ -10,6 +12,7 @@
 struct pt_cu_text {
     char *text;
     size_t bytes;
+    bool is_later; /* it is for a later device, and stands for this one's machine code */
     char log[512];
 };
 

@@ -157,7 +157,8 @@ static CUresult load_text(CUcontext ctx, const struct pt_cu_text *text,
     ptera_result loaded = ptera_module_load(ctx->engine, "ptx", text->text, text->bytes, &ptera);
     pt_cu_command_step_in(ctx);
     CUresult r = pt_cu_error_of(loaded);
-    if (loaded == PTERA_OK && (r = check_target(ptera, why, sizeof why)) != CUDA_SUCCESS)
+    if (loaded == PTERA_OK && !text->is_later &&
+        (r = check_target(ptera, why, sizeof why)) != CUDA_SUCCESS)
         write_diagnostics(options, ptera, why);
     else if (ptera)
         write_diagnostics(options, ptera, NULL);

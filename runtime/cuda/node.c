@@ -8,6 +8,7 @@
 #include "runtime/cuda/copy.h"
 #include "runtime/cuda/current.h"
 #include "runtime/cuda/driver.h"
+#include "runtime/cuda/edge.h"
 #include "runtime/cuda/entry.h"
 #include "runtime/cuda/event.h"
 #include "runtime/cuda/graph.h"
@@ -129,25 +130,27 @@ CUresult pt_cu_node_set(CUgraphNode node, CUgraphNodeParams *p)
 
 /* ---- adding ---------------------------------------------------------------------------------- */
 
-static CUresult check_before(CUgraph graph, const CUgraphNode *before, size_t n)
+static CUresult check_before(CUgraph graph, const CUgraphNode *before, const CUgraphEdgeData *data,
+                             size_t n, CUgraphNodeType type)
 {
     if (n && !before)
         return CUDA_ERROR_INVALID_VALUE;
     for (size_t i = 0; i < n; i++)
-        if (!pt_cu_handle_is(before[i], PT_CU_NODE) || before[i]->graph != graph)
+        if (!pt_cu_handle_is(before[i], PT_CU_NODE) || before[i]->graph != graph ||
+            !pt_cu_edge_is_legal(before[i], type, data ? &data[i] : NULL))
             return CUDA_ERROR_INVALID_VALUE;
     return CUDA_SUCCESS;
 }
 
 /* `ctx` is where the node runs; NULL: the current context. */
-static CUresult add(CUgraphNode *out, CUgraph graph, const CUgraphNode *before, size_t n,
-                    CUgraphNodeParams *params, CUcontext ctx)
+static CUresult add(CUgraphNode *out, CUgraph graph, const CUgraphNode *before,
+                    const CUgraphEdgeData *data, size_t n, CUgraphNodeParams *params, CUcontext ctx)
 {
     CUresult r = pt_cu_current_or(ctx, &ctx);
     if (r == CUDA_SUCCESS && (!out || !params || !pt_cu_handle_is(graph, PT_CU_GRAPH)))
         r = CUDA_ERROR_INVALID_VALUE;
     if (r == CUDA_SUCCESS)
-        r = check_before(graph, before, n);
+        r = check_before(graph, before, data, n, params->type);
     if (r != CUDA_SUCCESS)
         return r;
     CUgraphNode node = pt_cu_graph_node_new(graph, params->type, ctx);
@@ -166,17 +169,13 @@ static CUresult add(CUgraphNode *out, CUgraph graph, const CUgraphNode *before, 
 CUresult cuGraphAddNode(CUgraphNode *node, CUgraph graph, const CUgraphNode *before, size_t n,
                         CUgraphNodeParams *params)
 {
-    return API(add(node, graph, before, n, params, NULL));
+    return API(add(node, graph, before, NULL, n, params, NULL));
 }
 
 CUresult cuGraphAddNode_v2(CUgraphNode *node, CUgraph graph, const CUgraphNode *before,
                            const CUgraphEdgeData *data, size_t n, CUgraphNodeParams *params)
 {
-    static const CUgraphEdgeData plain;
-    bool is_plain = true;
-    for (size_t i = 0; data && i < n; i++)
-        is_plain &= memcmp(&data[i], &plain, sizeof plain) == 0;
-    return API(is_plain ? add(node, graph, before, n, params, NULL) : CUDA_ERROR_NOT_SUPPORTED);
+    return API(add(node, graph, before, data, n, params, NULL));
 }
 
 static CUDA_KERNEL_NODE_PARAMS of_v1(const CUDA_KERNEL_NODE_PARAMS_v1 *p)
@@ -196,7 +195,7 @@ static CUDA_KERNEL_NODE_PARAMS of_v1(const CUDA_KERNEL_NODE_PARAMS_v1 *p)
 /* The entry of one type: `is_given` is false where a pointer to parameters is null. */
 #define ADD(is_given, type_name, member, value, ctx)                                               \
     ((is_given)                                                                                    \
-         ? add(node, graph, before, n,                                                             \
+         ? add(node, graph, before, NULL, n,                                                       \
                &(CUgraphNodeParams){.type = CU_GRAPH_NODE_TYPE_##type_name, .member = value}, ctx) \
          : CUDA_ERROR_INVALID_VALUE)
 
@@ -265,7 +264,7 @@ static CUresult add_alloc(CUgraphNode *node, CUgraph graph, const CUgraphNode *b
     if (!p)
         return CUDA_ERROR_INVALID_VALUE;
     CUgraphNodeParams all = {.type = CU_GRAPH_NODE_TYPE_MEM_ALLOC, .alloc = *p};
-    CUresult r = add(node, graph, before, n, &all, NULL);
+    CUresult r = add(node, graph, before, NULL, n, &all, NULL);
     p->dptr = all.alloc.dptr;
     return r;
 }

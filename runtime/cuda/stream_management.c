@@ -158,6 +158,23 @@ GET_API(cuStreamGetId, unsigned long long, object.id)
 GET_API(cuStreamGetCtx, CUcontext, ctx)
 GET_API(cuStreamGetDevice, CUdevice, ctx->device)
 
+/* No stream is of a green context: there are none. */
+static CUresult get_green_context(CUstream given, CUgreenCtx *green)
+{
+    CUstream stream;
+    CUresult r = pt_cu_stream_find(CU_STREAM_LEGACY, given, &stream);
+    if (r == CUDA_SUCCESS && !green)
+        r = CUDA_ERROR_INVALID_VALUE;
+    if (r == CUDA_SUCCESS)
+        *green = NULL;
+    return r;
+}
+
+CUresult cuStreamGetGreenCtx(CUstream stream, CUgreenCtx *green)
+{
+    return API(get_green_context(stream, green));
+}
+
 /* ---- functions of the host ------------------------------------------------------------------- */
 
 static CUresult launch_host(CUstream null, CUstream given, CUhostFn call, void *ud)

@@ -1,5 +1,5 @@
-"""CuPy: kernels that it has NVRTC compile, and those of the libraries in its wheel, whose PTX is
-for compute capability 12.0."""
+"""CuPy: kernels that it has NVRTC compile, and those of the libraries in its wheel, which hold
+machine code for this GPU and PTX for later ones."""
 
 import cupy
 import numpy as np

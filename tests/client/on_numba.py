@@ -1,4 +1,4 @@
-"""Numba's CUDA target on libcuda.so.1: vector add, a product of matrices in shared memory, a
+"""Numba's CUDA target (numba-cuda): vector add, a product of matrices in shared memory, a
 reduction."""
 import unittest
 

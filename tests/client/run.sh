@@ -1,5 +1,5 @@
 #!/bin/sh
-# Other people's software on Ptera's libcuda.so.1: run.sh CLIENT PTERA FOLDER. Installs the package
+# Other people's software by `python -m ptera`: run.sh CLIENT PTERA FOLDER. Installs the package
 # from PyPI into a virtual environment in FOLDER first; where that cannot be had the test is
 # skipped.
 set -u
@@ -14,27 +14,37 @@ skip() {
     exit 0
 }
 
+common="numpy==2.4.6 cffi==2.1.1" # the latter is ptera's own
 case $client in
 tinygrad) packages="tinygrad==0.14.0" ;;
-# the latter has the compiler that it uses
-numba) packages="numba==0.61.2 nvidia-cuda-nvcc-cu12==12.4.131" ;;
+numba)
+    packages="numba-cuda[cu13]==0.30.4 numba==0.68.1 cuda-core==1.2.2 cuda-bindings==13.5.0 \
+nvidia-cuda-nvrtc==13.5.37 nvidia-nvjitlink==13.5.37 nvidia-nvvm==13.5.37"
+    ;;
+cupy)
+    packages="cupy-cuda13x==14.2.0 nvidia-cuda-nvrtc==13.5.37 nvidia-cuda-runtime==13.5.37 \
+nvidia-cuda-cccl==13.3.5.0.6"
+    export CUPY_CACHE_DIR="$folder/cupy/cache"
+    ;;
+jax) packages="jax[cuda13]==0.10.2 jaxlib==0.10.2 jax-cuda13-plugin==0.10.2" ;;
 warp)
     packages="warp-lang==1.19.0"
     export WARP_CACHE_PATH="$folder/warp/cache"
     ;;
+core)
+    packages="cuda-core==1.2.2 cuda-bindings==13.5.0 nvidia-cuda-nvrtc==13.5.37 \
+nvidia-cuda-runtime==13.5.37 nvidia-nvjitlink==13.5.37 nvidia-nvvm==13.5.37"
+    ;;
+pycuda) packages="pycuda==2026.1" ;; # which is compiled here, with CUDA's headers
+quadrants) packages="quadrants==1.3.3" ;;
 # It runs on NumPy's arrays: PyTorch is not needed.
 triton)
-    packages="triton==3.9.0 numpy==2.4.6 cffi==2.1.1"
+    packages="triton==3.9.0"
     export TRITON_CACHE_DIR="$folder/triton/cache"
     ;;
 torch)
-    packages="torch==2.15.0 triton==3.9.0 numpy==2.4.6 cffi==2.1.1 expecttest==0.3.0 setuptools"
+    packages="torch==2.15.0 triton==3.9.0 expecttest==0.3.0 setuptools"
     export TRITON_CACHE_DIR="$folder/torch/cache" TORCHINDUCTOR_CACHE_DIR="$folder/torch/inductor"
-    ;;
-cupy)
-    packages="cupy-cuda12x==14.2.0 nvidia-cuda-nvrtc-cu12==12.9.86 \
-nvidia-cuda-runtime-cu12==12.9.79"
-    export PTERA_COMPUTE_CAPABILITY=12.0 CUPY_CACHE_DIR="$folder/cupy/cache"
     ;;
 *) exit 2 ;;
 esac
@@ -42,15 +52,13 @@ esac
 python3 -c 'import venv, ensurepip' 2>/dev/null || skip "no python3 with venv"
 if [ ! -e "$folder/$client/installed" ]; then
     # shellcheck disable=SC2086
-    python3 -m venv "$folder/$client" && "$folder/$client/bin/pip" install -q $packages &&
+    python3 -m venv "$folder/$client" && "$folder/$client/bin/pip" install -q $packages $common &&
         touch "$folder/$client/installed" || skip "$packages cannot be installed"
 fi
-for compiler in "$folder/$client"/lib/python3*/site-packages/nvidia/cuda_nvcc; do
-    export CUDA_HOME="$compiler"
-done
 python="$folder/$client/bin/python"
-case $client in # of the Python package
-triton) PYTHONPATH=$(dirname "$ptera")/python exec "$python" "$here/on_$client.py" ;;
-torch) PYTHONPATH=$(dirname "$ptera")/python exec "$python" -m ptera "$here/on_$client.py" ;;
-*) exec "$ptera" exec "$python" "$here/on_$client.py" ;;
+PYTHONPATH=$(dirname "$ptera")/python
+export PYTHONPATH
+case $client in
+triton) exec "$python" "$here/on_$client.py" ;; # finds Ptera by itself
+*) exec "$python" -m ptera "$here/on_$client.py" ;;
 esac

@@ -556,6 +556,45 @@ static void check_broken_captures(void)
     OK(cuEventDestroy_v2(event));
 }
 
+/* A kernel that may begin before the one in front of it has ended (XLA makes such graphs). */
+static void check_programmatic_edges(void)
+{
+    CUgraph graph;
+    CUgraphExec exec;
+    CUgraphNode set, first, second;
+    unsigned n = 8, value = 2;
+    void *parameters[] = {&buffer, &n, &value};
+    CUDA_KERNEL_NODE_PARAMS_v1 kernel = adding(parameters);
+    CUDA_MEMSET_NODE_PARAMS zero = {buffer, 0, 1, 4, 4, 1};
+    CUgraphNodeParams params = {.type = CU_GRAPH_NODE_TYPE_KERNEL,
+                                .kernel = {.func = kernel.func,
+                                           .gridDimX = 1,
+                                           .gridDimY = 1,
+                                           .gridDimZ = 1,
+                                           .blockDimX = 32,
+                                           .blockDimY = 1,
+                                           .blockDimZ = 1,
+                                           .kernelParams = parameters}};
+    CUgraphEdgeData edge = {.from_port = CU_GRAPH_KERNEL_NODE_PORT_PROGRAMMATIC,
+                            .type = CU_GRAPH_DEPENDENCY_TYPE_PROGRAMMATIC};
+    CUcontext ctx;
+    OK(cuCtxGetCurrent(&ctx));
+    OK(cuGraphCreate(&graph, 0));
+    OK(cuGraphAddMemsetNode(&set, graph, NULL, 0, &zero, ctx));
+    CHECK_CU(cuGraphAddNode_v2(&first, graph, &set, &edge, 1, &params), CUDA_ERROR_INVALID_VALUE);
+    OK(cuGraphAddNode_v2(&first, graph, &set, NULL, 1, &params));
+    OK(cuGraphAddNode_v2(&second, graph, &first, &edge, 1, &params));
+    edge.from_port = 7;
+    CHECK_CU(cuGraphAddNode_v2(&second, graph, &first, &edge, 1, &params),
+             CUDA_ERROR_INVALID_VALUE);
+    OK(cuGraphInstantiateWithFlags(&exec, graph, 0));
+    OK(cuGraphLaunch(exec, NULL));
+    OK(cuCtxSynchronize());
+    CHECK_INT(first_word(), 5);
+    OK(cuGraphExecDestroy(exec));
+    OK(cuGraphDestroy(graph));
+}
+
 int main(void)
 {
     CUcontext ctx = begin();
@@ -568,6 +607,7 @@ int main(void)
     check_memory();
     check_captured_memory();
     check_children();
+    check_programmatic_edges();
     check_capture();
     check_broken_captures();
     OK(cuCtxDestroy_v2(ctx));

@@ -19,6 +19,7 @@ static void check_entries(void)
     unsigned flags = 9;
     int priority = 9;
     unsigned long long a, b;
+    CUgreenCtx green = WILD;
     CUstreamAttrValue value;
     OK(cuCtxGetCurrent(&ctx));
     OK(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
@@ -34,6 +35,8 @@ static void check_entries(void)
     CHECK(seen == ctx);
     OK(cuStreamGetDevice(stream, &device));
     CHECK_INT(device, 0);
+    OK(cuStreamGetGreenCtx(stream, &green));
+    CHECK(!green);
     OK(cuStreamQuery(stream));
     OK(cuStreamSynchronize(CU_STREAM_LEGACY));
     OK(cuStreamSynchronize(CU_STREAM_PER_THREAD));

@@ -147,8 +147,7 @@ static void test_vector_add(void)
     CHECK_INT(cudaLaunchKernel(add, DIM(4), DIM(256), args, 0, NULL), cudaSuccess);
     read_back(c, dc, sizeof c);
     CHECK(c[N - 1] == 2 * a[N - 1]);
-    CHECK_INT(cudaLaunchKernel(add, DIM(1), DIM(2000), args, 0, NULL),
-              cudaErrorInvalidValue);
+    CHECK_INT(cudaLaunchKernel(add, DIM(1), DIM(2000), args, 0, NULL), cudaErrorInvalidValue);
     __cudaUnregisterFatBinary(handle);
     CHECK_INT(cudaLaunchKernel(add, DIM(4), DIM(256), args, 0, NULL),
               cudaErrorInvalidDeviceFunction);
@@ -300,6 +299,23 @@ static void test_clusters(void)
     free((void *)w.data);
 }
 
+/* Machine code for this GPU, PTX for later ones alone: NVIDIA's own libraries are made so. */
+static void test_later(void)
+{
+    static const char fill[1];
+    unsigned host[32], n = 32;
+    struct wrapper w = {0x466243b1, 1, load("fatbin/later"), NULL};
+    void **handle = __cudaRegisterFatBinary(&w);
+    register_kernel(handle, fill, "fill");
+    void *p = device_memory(sizeof host, NULL), *args[] = {&p, &n};
+    CHECK_INT(cudaLaunchKernel(fill, DIM(1), DIM(32), args, 0, NULL), cudaSuccess);
+    read_back(host, p, sizeof host);
+    for (unsigned i = 0; i < 32; i++)
+        CHECK_INT(host[i], 3 * i);
+    __cudaUnregisterFatBinary(handle);
+    free((void *)w.data);
+}
+
 /* Two translation units in a wrapper of version 2, linked when they are loaded. */
 static void test_relocatable(void)
 {
@@ -382,6 +398,7 @@ int main(void)
     test_grid_sync();
     test_clusters();
     test_relocatable();
+    test_later();
     test_no_image();
     return CHECK_DONE("images");
 }

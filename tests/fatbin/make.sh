@@ -18,6 +18,8 @@ fill several -gencode arch=compute_75,code=compute_75 -gencode arch=compute_80,c
 fill arch -arch=compute_90a
 fill family -arch=compute_100f
 fill machine -gencode arch=compute_75,code=sm_75 -gencode arch=compute_90,code=sm_90
+fill later -gencode arch=compute_90,code=sm_90 -gencode arch=compute_100,code=compute_100 \
+    -gencode arch=compute_120,code=compute_120
 fill lineinfo -arch=compute_75 -lineinfo
 fill lto -gencode arch=compute_90,code=lto_90
 nvcc -arch=sm_90 -cubin fill.cu -o fill.cubin

@@ -103,10 +103,22 @@ static void test_no_ptx(void)
         out.message,
         "no PTX for a device of compute capability 9.0 inside, only machine code for sm_75, "
         "machine code for sm_90; nvcc adds it with -gencode arch=compute_90,code=compute_90");
+    CHECK(!out.is_later);
     CHECK_INT(read_file("lto.fatbin", 90), PT_IMAGE_NO_PTX);
     CHECK_HAS(out.message, "only LTO code for sm_90;");
     CHECK_INT(read_file("fill.cubin", 90), PT_IMAGE_NO_PTX);
     CHECK_TEXT(out.message, "the image is a cubin, machine code for sm_90, and holds no PTX");
+}
+
+/* Where a GPU would run machine code, and only there. */
+static void test_later(void)
+{
+    CHECK_INT(read_file("later.fatbin", 90), PT_IMAGE_OK);
+    CHECK_HAS(out.text, ".target sm_100\n");
+    CHECK(out.is_later);
+    CHECK_INT(read_file("later.fatbin", 80), PT_IMAGE_NO_PTX);
+    CHECK_INT(read_file("later.fatbin", 100), PT_IMAGE_OK);
+    CHECK(!out.is_later);
 }
 
 /* Cut anywhere, and with any byte changed, a fatbinary gives a text or a message. */
@@ -261,6 +273,7 @@ int main(void)
     test_compressions();
     test_choice();
     test_no_ptx();
+    test_later();
     test_damage();
     test_texts();
     test_wrappers();
