@@ -91,6 +91,8 @@ unsigned jit_nan_choices(const struct pt_form *form)
 {
     switch (form->op) {
     case PT_OP_mov:
+    case PT_OP_shfl:
+    case PT_OP_shfl_sync:
         return 1;
     case PT_OP_selp:
     case PT_OP_slct:
@@ -126,10 +128,39 @@ static void scan_to_end(struct scan *s, void (*visit)(void *ud, uint32_t reg, bo
     } while (s->changed);
 }
 
-static bool gives_raw(const struct scan *s)
+/* The register of 32 bits that the instruction copies its first source to, from the same lane or
+ * another; NULL: it does something else. */
+static const struct pt_operand *copy_of_bits(const struct scan *s)
+{
+    const struct pt_operand *all = s->a->unit->f->operands.v, *d = &all[s->insn->operands];
+    if (jit_nan_choices(s->form) != 1 || pt_type_bits((enum pt_type)s->form->type[0]) != 32)
+        return NULL;
+    if (s->form->op != PT_OP_mov && d->kind == PT_OPND_PAIR)
+        d = &all[d->index];
+    return d->kind == PT_OPND_REG ? d : NULL;
+}
+
+/* Nobody sees the bits of a copy of f32, as shfl takes it, if only further copies read it, whose
+ * NaNs wait, too. */
+static bool takes_raw(const struct scan *s, uint32_t reg)
+{
+    const struct pt_operand *o = &s->a->unit->f->operands.v[s->insn->operands],
+                            *d = copy_of_bits(s);
+    if (is_float((enum pt_type)s->a->unit->f->regs.v[reg].type))
+        return true;
+    for (uint32_t i = 2; i < s->insn->n_operands; i++)
+        if (o[i].kind == PT_OPND_REG && o[i].index == reg)
+            return false;
+    return d && o[1].kind == PT_OPND_REG && o[1].index == reg &&
+           s->a->regs[d->index].is_noncanonical;
+}
+
+static bool gives_raw(const struct scan *s, uint32_t reg)
 {
     const struct pt_operand *o = &s->a->unit->f->operands.v[s->insn->operands];
     unsigned n = jit_nan_choices(s->form);
+    if (!is_float((enum pt_type)s->a->unit->f->regs.v[reg].type) && !copy_of_bits(s))
+        return false;
     for (unsigned i = 1; i <= n; i++)
         if (!can_wait(s->a, &o[i]))
             return false;
@@ -140,18 +171,20 @@ static bool gives_raw(const struct scan *s)
 static void scan_raw(void *ud, uint32_t reg, bool is_def)
 {
     struct scan *s = ud;
-    if (!is_def || !s->a->regs[reg].is_noncanonical || gives_raw(s))
+    if (!s->a->regs[reg].is_noncanonical || (is_def ? gives_raw(s, reg) : takes_raw(s, reg)))
         return;
     s->a->regs[reg].is_noncanonical = false;
     s->changed = true;
 }
 
-/* Registers whose every definition is arithmetic, or a choice of such values. */
+/* Registers whose every definition is arithmetic, or a choice of such values, and copies of their
+ * bits. */
 static void find_raw(struct scan *s)
 {
     const struct pt_func *f = s->a->unit->f;
     for (uint32_t i = 1; i < f->regs.n; i++)
-        s->a->regs[i].is_noncanonical = is_float((enum pt_type)f->regs.v[i].type);
+        s->a->regs[i].is_noncanonical = is_float((enum pt_type)f->regs.v[i].type) ||
+                                        pt_type_bits((enum pt_type)f->regs.v[i].type) == 32;
     scan_to_end(s, scan_raw);
 }
 
@@ -172,8 +205,6 @@ static bool gives_quiet(const struct scan *s)
     switch ((enum pt_op)s->form->op) {
     case PT_OP_abs_f32:
     case PT_OP_neg_f32:
-    case PT_OP_shfl:
-    case PT_OP_shfl_sync:
         n = 1;
         break;
     case PT_OP_copysign:

@@ -3,6 +3,7 @@
 #include "backend/jit/emit/helpers.h"
 #include "backend/jit/llvm/build.h"
 #include "backend/jit/llvm/check.h"
+#include "backend/jit/llvm/cpu.h"
 
 static bool give(struct jit_op *op, LLVMValueRef value)
 {
@@ -41,9 +42,34 @@ static LLVMValueRef wide_product(struct jit_op *op)
                  jit_extend(op, op->a[1], bits, is_signed));
 }
 
+/* Every other lane of 32 bits, from `first` on, in 64. */
+static LLVMValueRef every_other(struct jit_op *op, LLVMValueRef value, unsigned first)
+{
+    LLVMTypeRef type = jit_int_type(op->j, 64, op->lanes / 2);
+    LLVMValueRef half = jit_const(type, 32), pairs = BUILD(BitCast, value, type);
+    pairs = first ? pairs : BUILD(Shl, pairs, half);
+    return jit_form_signed(op, 0) ? BUILD(AShr, pairs, half) : BUILD(LShr, pairs, half);
+}
+
+/* The upper halves of products of 32 bits where the machine multiplies every other lane. */
+static LLVMValueRef high_product_of_pairs(struct jit_op *op)
+{
+    LLVMValueRef product[2];
+    int lanes[PT_WARP_SIZE];
+    for (unsigned i = 0; i < 2; i++)
+        product[i] =
+            BUILD(BitCast, BUILD(Mul, every_other(op, op->a[0], i), every_other(op, op->a[1], i)),
+                  jit_ints(op, 32));
+    for (unsigned i = 0; i < op->lanes; i++)
+        lanes[i] = (int)(i % 2 ? op->lanes + i : i + 1);
+    return jit_shuffle(op->j, product[0], product[1], lanes, op->lanes);
+}
+
 static LLVMValueRef high_product(struct jit_op *op)
 {
     unsigned bits = jit_form_bits(op, 0);
+    if (bits == 32 && op->lanes > 1 && op->j->unit->cpu->multiplies_every_other)
+        return high_product_of_pairs(op);
     LLVMValueRef product = wide_product(op);
     return jit_resize(op, BUILD(LShr, product, jit_int_const(op, 2 * bits, bits)), bits, false);
 }

@@ -17,6 +17,7 @@ struct jit_cpu {
     bool has_masked_access;     /* loads and stores of some lanes of a vector */
     bool has_fast_masked_store; /* such stores take little more than plain ones */
     bool has_gather;            /* gathers and scatters are faster than lanes one by one */
+    bool multiplies_every_other; /* lanes of 32 bits of a vector, to products of 64 bits */
     bool has_fma;
     bool has_f16_conversion;
     bool has_embedded_rounding; /* f32 vectors are rounded as the instruction says */

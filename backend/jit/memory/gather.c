@@ -4,6 +4,7 @@
 #include "backend/jit/analysis/address_form.h"
 #include "backend/jit/jit.h"
 #include "backend/jit/llvm/build.h"
+#include "backend/jit/llvm/check.h"
 #include "backend/jit/llvm/cpu.h"
 #include "backend/jit/llvm/fault.h"
 #include "backend/jit/memory/access.h"
@@ -82,6 +83,43 @@ static void access_by_machine(const struct jit *j, const struct jit_access *a,
         scatter(j, a, pointers, mask, v[0]);
 }
 
+/* The only lane of the mask stores. */
+static void store_lane_of(const struct jit *j, const struct jit_access *a, LLVMValueRef addresses,
+                          LLVMValueRef bits, LLVMValueRef value)
+{
+    LLVMTypeRef i32 = LLVMInt32TypeInContext(j->code->context);
+    LLVMValueRef args[] = {bits, LLVMConstInt(LLVMInt1TypeInContext(j->code->context), 1, false)};
+    LLVMValueRef lane =
+        jit_check_proven(j->code, jit_intrinsic(j, "llvm.cttz", i32, args, 2), "nonzero");
+    LLVMValueRef address = jit_check_proven(
+        j->code, LLVMBuildExtractElement(j->code->b, addresses, lane, ""), "index");
+    LLVMValueRef one =
+        jit_check_proven(j->code, LLVMBuildExtractElement(j->code->b, value, lane, ""), "index");
+    jit_access_store(j, a, one, jit_access_pointer(j, a, address));
+}
+
+/* A scatter takes its time however few its lanes are: first threads of warps store by
+ * themselves. */
+static void scatter_unless_one(const struct jit *j, const struct jit_access *a,
+                               LLVMValueRef addresses, LLVMValueRef mask, LLVMValueRef value)
+{
+    LLVMBuilderRef b = j->code->b;
+    LLVMBasicBlockRef few = jit_new_block(j, "few"), one = jit_new_block(j, "one"),
+                      many = jit_new_block(j, "many"), after = jit_new_block(j, "");
+    LLVMValueRef bits = jit_mask_to_bits(j, mask), zero = jit_i32(j, 0);
+    LLVMValueRef rest = LLVMBuildAnd(b, bits, LLVMBuildSub(b, bits, jit_i32(j, 1), ""), "");
+    LLVMBuildCondBr(b, LLVMBuildICmp(b, LLVMIntEQ, rest, zero, ""), few, many);
+    jit_continue_in(j, few);
+    LLVMBuildCondBr(b, LLVMBuildICmp(b, LLVMIntEQ, bits, zero, ""), after, one);
+    jit_continue_in(j, one);
+    store_lane_of(j, a, addresses, bits, value);
+    LLVMBuildBr(b, after);
+    jit_continue_in(j, many);
+    scatter(j, a, jit_access_pointer(j, a, addresses), mask, value);
+    LLVMBuildBr(b, after);
+    jit_continue_in(j, after);
+}
+
 /* By a gather or scatter of a base and indexes of 32 bits. False if the address is not made so. */
 static bool access_indexed(const struct jit *j, const struct jit_access *a, unsigned copy,
                            LLVMValueRef *v)
@@ -122,6 +160,11 @@ void jit_gather_access(const struct jit *j, const struct jit_access *a, unsigned
     jit_access_check_all(j, a, copy, aligned, mask); /* misaligned comes first, as interpreted */
     if (a->space == PT_SPACE_LOCAL)
         addresses = jit_access_in_window(j, a, copy, addresses);
+    if (has_gather(j, a, mask) && !a->is_load && mask && a->space == PT_SPACE_SHARED &&
+        j->unit->machine->scatters_slowly) {
+        scatter_unless_one(j, a, addresses, mask, v[0]);
+        return;
+    }
     if (has_gather(j, a, mask)) {
         access_by_machine(j, a, jit_access_pointer(j, a, addresses), mask, v);
         return;

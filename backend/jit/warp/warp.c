@@ -203,8 +203,9 @@ static bool shfl(const struct jit *j, unsigned first)
         d = &j->unit->f->operands.v[d->index];
     }
     LLVMValueRef a[JIT_COPIES];
+    bool is_raw = d->kind == PT_OPND_REG && j->facts->regs[d->index].is_noncanonical;
     for (unsigned u = 0; u < jit_warp_chunks(j); u++) {
-        a[u] = jit_registers_read(j, operand(j, 1), first + u, PT_b32, j->unit->width, false);
+        a[u] = jit_registers_read(j, operand(j, 1), first + u, PT_b32, j->unit->width, is_raw);
         if (j->mask[first + u]) /* lanes that do not take part give 0 */
             a[u] = LLVMBuildSelect(j->code->b, j->mask[first + u], a[u], jit_each(j, 0), "");
     }
