@@ -13,6 +13,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "backend/finding.h"
 #include "backend/lanes.h"
 #include "ir/device.h"
 #include "ir/ir.h"
@@ -40,13 +41,7 @@ struct pt_image {
     uint64_t func_base;
 };
 
-/* Observers by number. */
-enum {
-#define OBSERVER(name) PT_OBSERVER_##name,
-#include "backend/observers.def"
-#undef OBSERVER
-    PT_OBSERVERS
-};
+enum { PT_OBSERVERS_MOST = 16 };
 
 /* What a program is compiled for beyond what every program does: a set. */
 enum pt_test {
@@ -55,11 +50,8 @@ enum pt_test {
     PT_TEST_ORDER = 2,    /* whether results depend on the order of lanes: they run one after the
                           other */
     PT_TEST_TURNS = 4,    /* likewise, of warps: each lets the others go on behind every access */
-    PT_TEST_OBSERVER = 8, /* the first observer; each of them has its own bit: */
-#define OBSERVER(name) PT_TEST_##name = PT_TEST_OBSERVER << PT_OBSERVER_##name,
-#include "backend/observers.def"
-#undef OBSERVER
-    PT_TEST_OBSERVERS = PT_TEST_OBSERVER * ((1 << PT_OBSERVERS) - 1) /* all of them */
+    PT_TEST_OBSERVER = 8, /* the first observer; each has its own bit: observer.h */
+    PT_TEST_OBSERVERS = PT_TEST_OBSERVER * ((1 << PT_OBSERVERS_MOST) - 1) /* all of them */
 };
 
 /* What an engine made of one kernel and all functions it may call. The engine's own struct begins
@@ -80,6 +72,7 @@ struct pt_program {
 };
 
 struct pt_cta;
+struct pt_shadow;
 struct pt_warp;
 
 enum pt_fault_kind {
@@ -131,9 +124,10 @@ struct pt_launch {
      * as %envreg1 (high half) and %envreg2 (low half); else 0 */
     uint64_t grid_barrier;
     const struct pt_services *services;
-    /* PT_TEST_isolate: grows when memory stops being the kernels'; else NULL */
+    /* PT_TEST_isolate, PT_TEST_mem: grows when memory stops being the kernels'; else NULL */
     const atomic_uint_fast64_t *releases;
-    bool is_reversed; /* PT_TEST_ORDER: the highest lane first */
+    struct pt_shadow *shadow; /* PT_TEST_init: which memory holds values; else NULL */
+    bool is_reversed;         /* PT_TEST_ORDER: the highest lane first */
     /* nonzero (enum pt_fault_kind): warps yield at their next back edge and are not resumed */
     atomic_int stop;
     uint32_t sm_count, sm_warps; /* of the device: %nsmid, %nwarpid */
@@ -200,6 +194,9 @@ struct pt_cta {
     /* native code of CTAs that take turns: nonzero where it goes on in the middle of a loop */
     uint32_t turn;
     uint32_t is_alone; /* likewise: nonzero, it takes none */
+    /* observers', of all CTAs of a cluster: blocks from the module's allocator, which end with the
+     * memory of the CTAs; each begins with the address of the next */
+    void **kept;
 };
 
 enum pt_run {
@@ -229,7 +226,8 @@ struct pt_extent {
     /* *launch->releases when it was found: another count may have made it stale */
     uint64_t releases;
     bool is_read_only;
-    bool is_private; /* of one lane only: its local window */
+    bool is_private;     /* of one lane only: its local window */
+    enum pt_space space; /* global, shared, local, const or param */
 };
 
 /* True if the extent holds all of an access. */
@@ -247,19 +245,6 @@ struct pt_replicas {
     uint64_t first, bytes;        /* its addresses; of no bytes: unknown */
     uint32_t n;                   /* devices, in the order in which they were added */
     uint64_t at[PT_REPLICAS_MAX]; /* what is at `first` in each one's replica */
-};
-
-/* A thread uses what an asynchronous operation in flight uses. */
-struct pt_finding {
-    uint32_t func, insn, lane; /* of the warp: what it does */
-    bool writes;
-    bool has_address;
-    uint64_t address; /* generic; without it, a register of `func`: */
-    uint32_t reg;
-    uint32_t other_func, other_insn, other_lane; /* the operation */
-    const struct pt_warp *other_warp;
-    bool other_writes;
-    const char *advice; /* static text */
 };
 
 /* What the runtime does for an engine while a warp runs. */
@@ -285,7 +270,7 @@ struct pt_services {
      * Returns NULL, or what is wrong: static text. */
     const char *(*replicas)(const struct pt_warp *warp, uint64_t address, bool is_write,
                             struct pt_replicas *replicas);
-    /* Checked launches: the warp is at fault, but goes on. */
+    /* Checked launches: the warp has done, or is about to do, what is told, and goes on. */
     void (*found)(const struct pt_warp *warp, const struct pt_finding *finding);
     uint64_t (*clock)(void);       /* %clock64 */
     uint64_t (*globaltimer)(void); /* %globaltimer, ns */

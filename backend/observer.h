@@ -12,6 +12,31 @@
 #include "backend/exec.h"
 #include "backend/order.h"
 
+/* Observers by number. */
+enum {
+#define OBSERVER(name) PT_OBSERVER_##name,
+#include "backend/observers.def"
+#undef OBSERVER
+    PT_OBSERVERS
+};
+
+_Static_assert((int)PT_OBSERVERS <= (int)PT_OBSERVERS_MOST, "each has a bit of enum pt_test");
+
+/* The bits of enum pt_test that are theirs. */
+enum {
+#define OBSERVER(name) PT_TEST_##name = PT_TEST_OBSERVER << PT_OBSERVER_##name,
+#include "backend/observers.def"
+#undef OBSERVER
+};
+
+/* The kinds of findings. */
+enum pt_finding_kind {
+#define FINDING(tool, id, name, summary) PT_FINDING_##id,
+#include "backend/findings.def"
+#undef FINDING
+    PT_FINDING_KINDS
+};
+
 struct pt_code;
 struct pt_frame;
 struct pt_async_op;
@@ -58,6 +83,18 @@ struct pt_register_use {
     bool is_def;
 };
 
+/* A thread as one of those that a finding is about. */
+static inline struct pt_party pt_party_of(const struct pt_warp *warp, uint32_t lane, uint32_t func,
+                                          uint32_t insn)
+{
+    struct pt_party party = {.who = PT_PARTY_THREAD, .func = func, .insn = insn};
+    for (int i = 0; i < 3; i++) {
+        party.cta[i] = warp->cta->id[i];
+        party.thread[i] = warp->tid[i][lane];
+    }
+    return party;
+}
+
 /* What happens to memory outside of kernels. */
 enum pt_memory_event { PT_MEMORY_ALLOCATED, PT_MEMORY_FREED, PT_MEMORY_WRITTEN, PT_MEMORY_READ };
 
@@ -79,6 +116,8 @@ struct pt_observer {
     void (*waited)(const struct pt_event *e, uint32_t kind, uint32_t pending, bool is_read);
     /* An activation of a function ends, and its registers with it. */
     void (*returned)(const struct pt_frame *f);
+    /* A CTA is about to run: its memory is as it found it. */
+    void (*begun)(const struct pt_cta *cta);
     /* What hosts do: of any thread. */
     void (*launched)(const struct pt_launch *launch, bool is_over);
     void (*memory)(enum pt_memory_event event, uint64_t address, uint64_t bytes);

@@ -42,15 +42,15 @@ typedef struct ptera_kernel ptera_kernel;
 
 typedef enum ptera_result {
     PTERA_OK = 0,
-    PTERA_ERROR_INVALID_ARGUMENT = 1,   /* a null or out-of-range argument of this API */
+    PTERA_ERROR_INVALID_ARGUMENT = 1, /* a null or out-of-range argument of this API */
     PTERA_ERROR_OUT_OF_MEMORY = 2,
-    PTERA_ERROR_INVALID_PTX = 3,        /* see ptera_module_diagnostic */
-    PTERA_ERROR_UNSUPPORTED_PTX = 4,    /* the kernel uses what Ptera does not implement yet */
-    PTERA_ERROR_FILE = 5,               /* a file could not be read */
-    PTERA_ERROR_NOT_FOUND = 6,          /* no kernel or variable of that name */
-    PTERA_ERROR_INVALID_LAUNCH = 7,     /* grid, block, cluster, shared size or parameters do not
+    PTERA_ERROR_INVALID_PTX = 3,     /* see ptera_module_diagnostic */
+    PTERA_ERROR_UNSUPPORTED_PTX = 4, /* the kernel uses what Ptera does not implement yet */
+    PTERA_ERROR_FILE = 5,            /* a file could not be read */
+    PTERA_ERROR_NOT_FOUND = 6,       /* no kernel or variable of that name */
+    PTERA_ERROR_INVALID_LAUNCH = 7,  /* grid, block, cluster, shared size or parameters do not
                                          * fit the kernel */
-    PTERA_ERROR_NOT_INITIALIZED = 8,    /* the engine is of the process that this one was forked
+    PTERA_ERROR_NOT_INITIALIZED = 8, /* the engine is of the process that this one was forked
                                          * from */
     /* The kernel failed; ptera_engine_error says where. */
     PTERA_ERROR_ILLEGAL_ADDRESS = 16,
@@ -62,7 +62,7 @@ typedef enum ptera_result {
     PTERA_ERROR_DEADLOCK = 22,
     PTERA_ERROR_TIMEOUT = 23,
     PTERA_ERROR_HOST_FUNCTION = 24, /* a registered function called ptera_function_fail */
-    PTERA_ERROR_FINDINGS = 25 /* the kernel ran to its end, but a checker found something:
+    PTERA_ERROR_FINDINGS = 25       /* the kernel ran to its end, but a checker found something:
                                * ptera_launch.finding */
 } ptera_result;
 
@@ -77,12 +77,12 @@ PTERA_API const char *ptera_version(void);
 typedef enum ptera_severity { PTERA_NOTE, PTERA_WARNING, PTERA_ERROR } ptera_severity;
 
 typedef struct ptera_options {
-    size_t size;          /* set by ptera_options_init */
-    unsigned threads;     /* worker threads, up to 4,096; 0: one for each core */
-    int fmad;             /* contract mul and add into fma as ptxas does by default; 1 */
-    const char *cpu;      /* "v2", "v3", "v4": force a CPU level; NULL: PTERA_CPU, else the best */
-    size_t stack_bytes;   /* local memory of a thread whose need is not known statically; 65,536 */
-    size_t heap_bytes;    /* limit of device malloc; 8 MiB */
+    size_t size;        /* set by ptera_options_init */
+    unsigned threads;   /* worker threads, up to 4,096; 0: one for each core */
+    int fmad;           /* contract mul and add into fma as ptxas does by default; 1 */
+    const char *cpu;    /* "v2", "v3", "v4": force a CPU level; NULL: PTERA_CPU, else the best */
+    size_t stack_bytes; /* local memory of a thread whose need is not known statically; 65,536 */
+    size_t heap_bytes;  /* limit of device malloc; 8 MiB */
     /* Device printf and assert text, in whole calls; NULL: standard output and error are not
      * touched, text is dropped. May be called from any worker, one call at a time. A call prints up
      * to 1 MiB; one that would print more ends the launch with PTERA_ERROR_OUT_OF_MEMORY. */
@@ -122,9 +122,14 @@ typedef struct ptera_options {
      * environment names, else the first of PTERA_COMPUTE_CAPABILITY, else an H200. */
     const char *device;
     /* Names of observers, separated by commas, that watch all launches of the engine, which are
-     * interpreted then, and its memory: "isolate" and "race" do what ptera_launch.isolate and
-     * PTERA_CHECK_RACE say. NULL: those that PTERA_OBSERVE in the environment names, else none. */
+     * interpreted then, and its memory: "isolate" does what ptera_launch.isolate says, "race" and
+     * "mem" what PTERA_CHECK_RACE and PTERA_CHECK_MEM say. NULL: those that PTERA_OBSERVE in the
+     * environment names, else none. */
     const char *observe;
+    /* Told when a checker finds what it has not found before: finding `index` of the engine, for
+     * ptera_engine_finding. From any thread, several at once. NULL: nobody listens. */
+    void (*finding)(void *ud, unsigned index);
+    void *finding_ud;
 } ptera_options;
 
 /* Sets the defaults. `size` is sizeof *options where the program is compiled. NULL is allowed. */
@@ -168,7 +173,7 @@ typedef struct ptera_info {
     const char *version;
     const char *cpu_level; /* of the interpreter: "v2", "v3", "v4", "aarch64" */
     unsigned threads;
-    int has_jit;              /* the compiler can be opened (which this call tries) */
+    int has_jit; /* the compiler can be opened (which this call tries) */
     unsigned compute_capability_major, compute_capability_minor;
     unsigned isa_rows, isa_rows_supported;
     const char *llvm_version; /* of the compiler, "19.1.7"; NULL without one */
@@ -184,7 +189,7 @@ PTERA_API ptera_result ptera_engine_info(const ptera_engine *engine, ptera_info 
 
 /* A GPU that engines can stand for. Strings are static. */
 typedef struct ptera_device {
-    size_t size; /* set by the caller */
+    size_t size;           /* set by the caller */
     const char *id, *name; /* "h100", "NVIDIA H100 80GB HBM3" */
     unsigned compute_capability_major, compute_capability_minor;
     unsigned multiprocessors;
@@ -199,14 +204,74 @@ PTERA_API ptera_result ptera_device_get(unsigned index, ptera_device *device);
 typedef struct ptera_isa_row {
     size_t size; /* set by the caller */
     const char *id, *syntax;
-    int is_supported;    /* some engine runs it; the others are parsed and checked only */
-    const char *chapter; /* "integer", "float", ... */
+    int is_supported;         /* some engine runs it; the others are parsed and checked only */
+    const char *chapter;      /* "integer", "float", ... */
     int interprets, compiles; /* which engine runs it; `compiles` is 2 where native code calls the
                                * interpreter for it */
     int is_golden;            /* part of kernels whose results are compared with those of an H200,
                                * word by word */
 } ptera_isa_row;
 PTERA_API ptera_result ptera_isa_row_get(unsigned index, ptera_isa_row *row);
+
+/* ---- findings of checkers -------------------------------------------------------------------- */
+
+/* What a checker found, once for all its repetitions: the same kind, at the same places. Strings
+ * are never NULL, and live as long as the engine. */
+typedef struct ptera_finding {
+    size_t size;         /* set by the caller */
+    const char *tool;    /* the checker: "race" */
+    const char *kind;    /* name of the kind: "race-async" */
+    const char *kernel;  /* that was running; "": none was */
+    const char *message; /* one line, without the place */
+    const char *text;    /* FILE:LINE:COL: error: TOOL: message, the line and a caret */
+    const char *detail;  /* the end of the message: what is wrong or missing; may be "" */
+    uint64_t count;      /* how often, so far */
+    uint64_t launch;     /* in which of the engine's launches first, from 1; 0: in none */
+    unsigned parties;    /* that take part: 1 or 2 */
+} ptera_finding;
+/* Finding `index` of all launches so far, while kernels run as well. Returns PTERA_ERROR_NOT_FOUND
+ * past the last. */
+PTERA_API ptera_result ptera_engine_finding(const ptera_engine *engine, unsigned index,
+                                            ptera_finding *finding);
+
+/* A thread, or the host, that takes part in a finding, and what it did when that was found first.
+ */
+typedef struct ptera_party {
+    size_t size; /* set by the caller */
+    int is_thread, is_access;
+    const char *function;  /* of the PTX */
+    const char *file;      /* of the PTX, or a text for what has no place there */
+    unsigned line, column; /* from 1; 0: not known */
+    const char *source;    /* as .loc says; "": it does not */
+    unsigned source_line;
+    const char *frames;      /* "k.cu:12" and, a line each, where that was inlined */
+    const char *instruction; /* the line of PTX */
+    unsigned cta[3], thread[3];
+    const char *action;      /* "reads", "writes", "updates"; "" */
+    const char *what;        /* "shared address 0x400", "%r3"; "" */
+    uint64_t address, bytes; /* bytes 0: not known */
+    uint64_t value;          /* of an access that has_value */
+    int has_value;
+    const char *allocation; /* what lies there: its size, and who made it; "" */
+} ptera_party;
+/* Party `which` of finding `index`: 0 did what was found, 1 the other. Returns
+ * PTERA_ERROR_NOT_FOUND past the last. */
+PTERA_API ptera_result ptera_engine_finding_party(const ptera_engine *engine, unsigned index,
+                                                  unsigned which, ptera_party *party);
+
+/* Appends all findings so far to a file, which `ptera check --read FILE` reports: a line "finding",
+ * a line "id ID", by which a later one takes the place of one before, and a line "NAME VALUE" for
+ * each member of ptera_finding and, with "0." and "1." before the name,
+ * of the parties; in texts \\ and \n stand for a backslash and a new line. "untold N": there were N
+ * more that are not told apart. */
+PTERA_API ptera_result ptera_engine_findings_save(const ptera_engine *engine, const char *path);
+
+/* A kind of finding. Returns PTERA_ERROR_NOT_FOUND past the last. Strings are static. */
+typedef struct ptera_finding_kind {
+    size_t size; /* set by the caller */
+    const char *tool, *name, *summary;
+} ptera_finding_kind;
+PTERA_API ptera_result ptera_finding_kind_get(unsigned index, ptera_finding_kind *kind);
 
 /* ---- modules and kernels --------------------------------------------------------------------- */
 
@@ -224,15 +289,15 @@ PTERA_API ptera_result ptera_module_load_file(ptera_engine *engine, const char *
 PTERA_API void ptera_module_unload(ptera_module *module);
 
 typedef struct ptera_diagnostic {
-    size_t size;             /* set by the caller */
+    size_t size; /* set by the caller */
     ptera_severity severity;
-    int is_unsupported;      /* valid PTX that is not implemented yet */
-    unsigned line, column;   /* from 1; 0: no position */
-    const char *message;     /* without position; valid while the module lives */
-    const char *text;        /* FILE:LINE:COL: severity: message, the line and a caret; several
+    int is_unsupported;    /* valid PTX that is not implemented yet */
+    unsigned line, column; /* from 1; 0: no position */
+    const char *message;   /* without position; valid while the module lives */
+    const char *text;      /* FILE:LINE:COL: severity: message, the line and a caret; several
                               * lines */
-    const char *file;        /* as in `text`: the module of a text of several */
-    unsigned file_line;      /* and the line in it; 0: no position */
+    const char *file;      /* as in `text`: the module of a text of several */
+    unsigned file_line;    /* and the line in it; 0: no position */
 } ptera_diagnostic;
 /* Diagnostic `index` of the module. Returns PTERA_ERROR_NOT_FOUND past the last. */
 PTERA_API ptera_result ptera_module_diagnostic(const ptera_module *module, unsigned index,
@@ -240,10 +305,10 @@ PTERA_API ptera_result ptera_module_diagnostic(const ptera_module *module, unsig
 
 /* What a module says of itself; of linked ones version and target are the newest. */
 typedef struct ptera_module_properties {
-    size_t size;            /* set by the caller */
-    unsigned ptx_version;   /* 83: .version 8.3 */
-    unsigned target;        /* 90: .target sm_90 */
-    char target_feature;    /* 'a', 'f': sm_90a, sm_100f; 0: none */
+    size_t size;                         /* set by the caller */
+    unsigned ptx_version;                /* 83: .version 8.3 */
+    unsigned target;                     /* 90: .target sm_90 */
+    char target_feature;                 /* 'a', 'f': sm_90a, sm_100f; 0: none */
     size_t global_bytes, constant_bytes; /* of all variables */
 } ptera_module_properties;
 PTERA_API ptera_result ptera_module_properties_get(const ptera_module *module,
@@ -274,8 +339,8 @@ PTERA_API ptera_result ptera_kernel_emit(ptera_kernel *kernel, const unsigned bl
 
 /* The address and size of a .global or .const variable, for the host to read and write. (Kernels
  * see a .const variable at another, read-only address.) `address` and `bytes` may be NULL. */
-PTERA_API ptera_result ptera_module_variable(ptera_module *module, const char *name,
-                                             void **address, size_t *bytes);
+PTERA_API ptera_result ptera_module_variable(ptera_module *module, const char *name, void **address,
+                                             size_t *bytes);
 
 /* Likewise by index, in order of the text, those of functions included; returns
  * PTERA_ERROR_NOT_FOUND past the last. */
@@ -288,11 +353,11 @@ PTERA_API ptera_result ptera_module_kernel(ptera_module *module, const char *nam
                                            ptera_kernel **kernel);
 
 typedef struct ptera_parameter {
-    size_t size;        /* set by the caller */
+    size_t size; /* set by the caller */
     const char *name;
-    const char *type;   /* PTX type of the parameter or its element, "u64" */
+    const char *type;            /* PTX type of the parameter or its element, "u64" */
     size_t offset, bytes, align; /* in the parameter block */
-    int is_array;       /* a by-value struct or array */
+    int is_array;                /* a by-value struct or array */
 } ptera_parameter;
 PTERA_API const char *ptera_kernel_name(const ptera_kernel *kernel);
 /* Parameter `index`. Returns PTERA_ERROR_NOT_FOUND past the last. */
@@ -320,13 +385,13 @@ PTERA_API ptera_result ptera_kernel_properties_get(ptera_kernel *kernel,
 
 /* How a kernel has been run. */
 typedef struct ptera_kernel_status {
-    size_t size;             /* set by the caller */
+    size_t size; /* set by the caller */
     uint64_t native_launches, interpreted_launches;
-    unsigned versions;       /* in memory: native code for one shape of blocks each */
-    size_t code_bytes;       /* of these */
-    const char *why; /* the reason why the last launch that asked for native code was interpreted;
+    unsigned versions; /* in memory: native code for one shape of blocks each */
+    size_t code_bytes; /* of these */
+    const char *why;   /* the reason why the last launch that asked for native code was interpreted;
                         NULL if it was native. Valid until the module is unloaded */
-    uint64_t stepped;        /* instructions, of a warp each, that native code had the interpreter
+    uint64_t stepped;  /* instructions, of a warp each, that native code had the interpreter
                               * run */
 } ptera_kernel_status;
 PTERA_API ptera_result ptera_kernel_info(const ptera_kernel *kernel, ptera_kernel_status *status);
@@ -399,7 +464,12 @@ typedef enum ptera_check {
      * operation writes, or writes to what it reads, by a thread that has not observed its
      * completion: by its own wait, by a test of the mbarrier, or by a barrier, an mbarrier or
      * strong accesses behind one that has. Accesses of other clusters are not seen. */
-    PTERA_CHECK_RACE = 1
+    PTERA_CHECK_RACE = 1,
+    /* Accesses of what is not the kernel's (as ptera_launch.isolate says), freed memory, null
+     * pointers, writes to constants and parameters, misaligned ones, other spaces than .global that
+     * an instruction says it is. The access then happens: if there is no memory the kernel
+     * fails, as it would without the checker. */
+    PTERA_CHECK_MEM = 2
 } ptera_check;
 
 /* The order in which threads run that wait for nobody. PTX leaves it open: a kernel whose result
@@ -415,16 +485,16 @@ typedef enum ptera_order {
 } ptera_order;
 
 typedef struct ptera_launch {
-    size_t size;              /* set by ptera_launch_init */
-    unsigned grid[3];         /* CTAs; default 1,1,1 */
-    unsigned block[3];        /* threads of a CTA; default 1,1,1 */
-    unsigned cluster[3];      /* CTAs of a cluster; 0,0,0: as the kernel says, else 1,1,1 */
-    unsigned shared_bytes;    /* dynamic shared memory */
-    int cooperative;          /* all CTAs resident at once */
-    double timeout_seconds;   /* 0: none */
+    size_t size;                   /* set by ptera_launch_init */
+    unsigned grid[3];              /* CTAs; default 1,1,1 */
+    unsigned block[3];             /* threads of a CTA; default 1,1,1 */
+    unsigned cluster[3];           /* CTAs of a cluster; 0,0,0: as the kernel says, else 1,1,1 */
+    unsigned shared_bytes;         /* dynamic shared memory */
+    int cooperative;               /* all CTAs resident at once */
+    double timeout_seconds;        /* 0: none */
     const void *const *parameters; /* one pointer to each parameter's value, in order */
     unsigned n_parameters;
-    const void *parameter_block;   /* or the whole block instead, laid out as ptera_kernel_parameter
+    const void *parameter_block; /* or the whole block instead, laid out as ptera_kernel_parameter
                                     * says */
     size_t parameter_block_bytes;
     /* Nonzero: tests every access of the kernel before it happens. What is not the kernel's is an
@@ -434,7 +504,7 @@ typedef struct ptera_launch {
      * The kernel is compiled once more for that, and runs slower. */
     int isolate;
     ptera_backend backend;
-    int math_fast;            /* nonzero: native code may trade exactness for speed */
+    int math_fast; /* nonzero: native code may trade exactness for speed */
     /* Asynchronous operations (copies, reductions, st.async, red.async, wgmma) take place when they
      * are issued. Nonzero, or with PTERA_ASYNC=late in the environment: as late as PTX allows (when
      * a thread waits for their group, after the first test of their mbarrier, at the thread's
@@ -444,9 +514,10 @@ typedef struct ptera_launch {
     /* If not NULL: the names of the parameters that the values are of, in any order. */
     const char *const *parameter_names;
     /* A set of ptera_check: the launch is interpreted, slowly, and each pair of places in the PTX
-     * that is at fault is told to `finding` when it is first seen: FILE:LINE:COL: error: message,
-     * the line and a caret. The kernel goes on; the result is PTERA_ERROR_FINDINGS if it does not
-     * fail otherwise. `finding` may be NULL; it is called by any worker, one call at a time. */
+     * that is at fault is told to `finding` when the launch first comes there: ptera_finding.text.
+     * The kernel goes on; the result is PTERA_ERROR_FINDINGS if it does not fail otherwise (which
+     * ptera_options.observe, for all launches, does not change). `finding` may be NULL; it is
+     * called by any worker, one call at a time. */
     unsigned checks;
     void (*finding)(void *ud, const char *text);
     void *finding_ud;

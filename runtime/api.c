@@ -166,9 +166,8 @@ ptera_result ptera_memory_unregister(ptera_engine *engine, void *address)
 ptera_result ptera_module_diagnostic(const ptera_module *module, unsigned index,
                                      ptera_diagnostic *diagnostic)
 {
-    static const ptera_severity severities[] = {[PT_SEV_NOTE] = PTERA_NOTE,
-                                                [PT_SEV_WARNING] = PTERA_WARNING,
-                                                [PT_SEV_ERROR] = PTERA_ERROR};
+    static const ptera_severity severities[] = {
+        [PT_SEV_NOTE] = PTERA_NOTE, [PT_SEV_WARNING] = PTERA_WARNING, [PT_SEV_ERROR] = PTERA_ERROR};
     _Static_assert(sizeof severities / sizeof *severities == PT_SEV_ERROR + 1,
                    "the last of enum pt_severity");
     ptera_diagnostic mine;
@@ -287,7 +286,7 @@ ptera_result ptera_kernel_parameter(const ptera_kernel *kernel, unsigned index,
     if (index >= f->params.n)
         return PTERA_ERROR_NOT_FOUND;
     const struct pt_symbol *s = &ir->symbols.v[f->params.v[index]];
-    ptera_parameter mine = {0,       s->name, pt_type_name((enum pt_type)s->type), s->offset,
-                            s->size, s->align, s->is_array};
+    ptera_parameter mine = {
+        0, s->name, pt_type_name((enum pt_type)s->type), s->offset, s->size, s->align, s->is_array};
     return PT_GIVE(parameter, mine);
 }

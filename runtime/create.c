@@ -6,7 +6,9 @@
 
 #include "runtime/engine.h"
 #include "runtime/fault.h"
+#include "runtime/finding.h"
 #include "runtime/handler.h"
+#include "runtime/history.h"
 #include "runtime/module.h"
 #include "runtime/native.h"
 #include "runtime/observe.h"
@@ -129,6 +131,9 @@ static bool set_up(ptera_engine *engine, const ptera_options *o)
         pt_observe_list_memory(engine->backend, engine->observers, engine->memory_observers);
     engine->log = o->log;
     engine->log_ud = o->log_ud;
+    pt_finding_init(engine, o->finding, o->finding_ud);
+    if (engine->observers & PT_TEST_mem)
+        engine->mem.history = pt_history_new(&engine->allocator);
     set_tolerance(engine);
     pt_queue_init(&engine->queue);
     pt_heap_init(&engine->heap, &engine->mem, o->heap_bytes);
@@ -148,6 +153,8 @@ static void tear_down(ptera_engine *engine)
     pt_heap_close(&engine->heap);
     pt_print_close(&engine->printer);
     pt_mem_close(&engine->mem);
+    pt_history_free(engine->mem.history);
+    pt_finding_close(engine);
     pt_arena_free(&engine->host.arena);
     pthread_mutex_destroy(&engine->lock);
     pt_engine_free(engine, engine);

@@ -25,6 +25,7 @@ extern const char pt_no_multicast[];
 struct pt_slot;
 struct pt_params;
 struct pt_version;
+struct pt_found;
 
 enum { PT_COMPILING_MOST = 4 /* kernels at once, of each priority */ };
 
@@ -48,6 +49,16 @@ struct pt_own {
     char apart[32];
 };
 
+/* What checkers found: finding.c. */
+struct pt_findings {
+    pthread_mutex_t lock;
+    struct pt_found **v; /* in the order in which they were found first */
+    uint32_t n, room;
+    uint64_t untold; /* what was not told apart any more */
+    void (*tell)(void *ud, unsigned index);
+    void *ud;
+};
+
 struct ptera_engine {
     struct pt_allocator allocator;
     const struct pt_engine *backend;
@@ -63,7 +74,7 @@ struct ptera_engine {
     bool compile_inside;
     unsigned forks;     /* pt_engine_forks, when it was made */
     uint32_t observers; /* that watch all launches, and memory: a set of enum pt_test */
-    const struct pt_observer *memory_observers[PT_OBSERVERS + 1]; /* those for mem.observers */
+    const struct pt_observer *memory_observers[PT_OBSERVERS_MOST + 1]; /* those for mem.observers */
     struct pt_mem mem;
     struct pt_printer printer;
     struct pt_heap heap;
@@ -74,6 +85,7 @@ struct ptera_engine {
     const char *(*replicas)(uint64_t address, bool is_write, struct pt_replicas *replicas);
     void (*log)(void *ud, ptera_severity severity, const char *text); /* may be NULL */
     void *log_ud;
+    struct pt_findings findings;
     atomic_uint_fast64_t grid_ids;
 
     struct pt_own own[PT_OWN]; /* by worker */

@@ -1,141 +1,244 @@
-/* What the checkers of a launch find, in words: each pair of places once. */
+/* What checkers find: kept by the engine, each finding once, with how often it was seen. */
 #include "runtime/finding.h"
 
-#include <inttypes.h>
 #include <string.h>
 
-#include "ir/print.h"
-#include "runtime/engine.h"
+#include "backend/observer.h"
+#include "runtime/finding_text.h"
+#include "runtime/history.h"
 #include "runtime/job.h"
-#include "runtime/words.h"
+#include "runtime/sized.h"
 
 enum {
-    FINDINGS_MAX =
-        256 /* that are told apart; the launch goes on to be checked, but more are not told */
+    FINDINGS_MAX = 1000 /* that are told apart; of more it is only known that there are some */
 };
 
-struct pair {
-    uint32_t func, insn, other_func, other_insn;
-};
+const char pt_finding_not_malloced[] = "free of what malloc did not give";
 
-struct pt_findings {
-    pthread_mutex_t lock;
-    void (*tell)(void *ud, const char *text);
-    void *ud;
-    struct pair pairs[FINDINGS_MAX];
-    uint32_t n;
-};
-
-struct pt_findings *pt_findings_new(ptera_engine *engine, const ptera_launch *given)
+void pt_finding_init(ptera_engine *engine, void (*tell)(void *ud, unsigned index), void *ud)
 {
-    struct pt_findings *f = pt_engine_alloc(engine, sizeof *f);
-    if (!f)
-        return NULL;
-    pthread_mutex_init(&f->lock, NULL);
-    f->tell = given->finding;
-    f->ud = given->finding_ud;
-    return f;
+    pthread_mutex_init(&engine->findings.lock, NULL);
+    engine->findings.tell = tell;
+    engine->findings.ud = ud;
 }
 
-void pt_findings_free(ptera_engine *engine, struct pt_findings *findings)
+static void release(struct pt_found *found)
 {
-    if (!findings)
-        return;
-    pthread_mutex_destroy(&findings->lock);
-    pt_engine_free(engine, findings);
+    struct pt_arena arena = found->arena;
+    pt_arena_free(&arena);
 }
 
-uint32_t pt_findings_count(const struct pt_findings *findings)
+void pt_finding_close(ptera_engine *engine)
 {
-    return findings ? findings->n : 0;
-}
-
-static bool is_new(struct pt_findings *f, const struct pt_finding *x)
-{
-    struct pair pair = {x->func, x->insn, x->other_func, x->other_insn};
+    struct pt_findings *f = &engine->findings;
     for (uint32_t i = 0; i < f->n; i++)
-        if (!memcmp(&f->pairs[i], &pair, sizeof pair))
-            return false;
+        release(f->v[i]);
+    pt_engine_free(engine, f->v);
+    pthread_mutex_destroy(&f->lock);
+}
+
+/* ---- telling them apart ---------------------------------------------------------------------- */
+
+static uint64_t mix(uint64_t key, const void *bytes, size_t n) /* FNV-1a */
+{
+    for (size_t i = 0; i < n; i++)
+        key = (key ^ ((const unsigned char *)bytes)[i]) * UINT64_C(0x100000001b3);
+    return key;
+}
+
+static uint64_t mix_party(uint64_t key, const struct pt_party *p)
+{
+    uint32_t place[] = {(uint32_t)p->who, p->func, p->insn};
+    key = mix(key, place, sizeof place);
+    return p->place ? mix(key, p->place, strlen(p->place)) : key;
+}
+
+static uint64_t key_of(const struct pt_job *job, const struct pt_finding *x)
+{
+    uint64_t key = mix(UINT64_C(0xcbf29ce484222325), &x->kind, sizeof x->kind);
+    const char *name = job ? job->kernel->module->name : "";
+    key = mix(key, name, strlen(name));
+    key = mix(key, job ? &job->kernel->func : &(uint32_t){0}, sizeof(uint32_t));
+    return mix_party(mix_party(key, &x->by), &x->other);
+}
+
+static struct pt_found *find(const struct pt_findings *f, uint64_t key)
+{
+    for (uint32_t i = 0; i < f->n; i++)
+        if (f->v[i]->key == key)
+            return f->v[i];
+    return NULL;
+}
+
+static bool make_room(ptera_engine *engine)
+{
+    struct pt_findings *f = &engine->findings;
     if (f->n == FINDINGS_MAX)
         return false;
-    f->pairs[f->n++] = pair;
+    if (f->n < f->room)
+        return true;
+    uint32_t room = f->room ? 2 * f->room : 16;
+    struct pt_found **v =
+        engine->allocator.resize(engine->allocator.ud, f->v, room * sizeof(struct pt_found *));
+    if (!v)
+        return false;
+    f->v = v;
+    f->room = room;
     return true;
 }
 
-/* "thread (0,0,0), CTA (0,0,0)" */
-static void put_thread(struct pt_words *w, const struct pt_warp *warp, uint32_t lane)
+/* NULL: there is no memory. */
+static struct pt_found *put_into_words(ptera_engine *engine, const struct pt_finding *x,
+                                       const struct pt_warp *warp, struct pt_job *job)
 {
-    pt_words_put(w, "thread (%" PRIu32 ",%" PRIu32 ",%" PRIu32 ")", warp->tid[0][lane],
-                 warp->tid[1][lane], warp->tid[2][lane]);
-    pt_words_cta(w, warp->cta);
-}
-
-static const char *spelling(const struct pt_job *job, uint32_t func, uint32_t insn)
-{
-    const ptera_module *module = job->kernel->module;
-    return pt_insn_form(&module->ir, pt_words_insn(module, func, insn))->spelling;
-}
-
-static void put_what(struct pt_words *w, const struct pt_warp *warp, const struct pt_finding *x)
-{
-    const struct pt_func *func = &w->job->kernel->module->ir.funcs.v[x->func];
-    uint64_t shared = (uintptr_t)warp->cta->shared;
-    char name[64];
-    if (!x->has_address)
-        pt_print_reg(func, x->reg, name, sizeof name);
-    if (!x->has_address)
-        pt_words_put(w, "%s", name);
-    else if (x->address - shared < UINT64_C(1) << 32)
-        pt_words_put(w, "shared address 0x%" PRIx64, x->address - shared);
-    else
-        pt_words_put(w, "global address 0x%" PRIx64, x->address);
-}
-
-static void describe(struct pt_words *w, const struct pt_warp *warp, const struct pt_finding *x)
-{
-    pt_words_put(w, "race: ");
-    put_thread(w, warp, x->lane);
-    pt_words_put(w, ", %s ", x->writes ? "writes" : "reads");
-    put_what(w, warp, x);
-    pt_words_source(w, pt_words_insn(w->job->kernel->module, x->func, x->insn));
-    pt_words_put(w, ", which %s at ", spelling(w->job, x->other_func, x->other_insn));
-    pt_words_place(w, x->other_func, x->other_insn, true);
-    pt_words_put(w, ", ");
-    put_thread(w, x->other_warp, x->other_lane);
-    pt_words_put(w, ", %s; %s", x->other_writes ? "writes" : "reads", x->advice);
-}
-
-/* Shows it as a diagnostic of the text; without memory, the message alone. */
-static void tell(struct pt_job *job, const struct pt_finding *x, const char *message)
-{
-    ptera_module *module = job->kernel->module;
-    const struct pt_insn *insn = pt_words_insn(module, x->func, x->insn);
-    struct pt_diag diag = {.severity = PT_SEV_ERROR,
-                           .line = insn->line,
-                           .col = insn->col,
-                           .len = 1,
-                           .message = message};
-    const char *volatile text = message;
-    struct pt_arena scratch;
+    struct pt_arena arena;
     jmp_buf oom;
-    pt_arena_init(&scratch, &module->engine->allocator);
-    scratch.oom = &oom;
-    if (!setjmp(oom))
-        text = pt_diag_format(&module->ir.diags, &diag, &scratch);
-    job->findings->tell(job->findings->ud, text);
-    pt_arena_free(&scratch);
+    pt_arena_init(&arena, &engine->allocator);
+    arena.oom = &oom;
+    if (setjmp(oom)) {
+        pt_arena_free(&arena);
+        return NULL;
+    }
+    struct pt_found *found = pt_arena_alloc(&arena, sizeof *found);
+    pt_finding_text_fill(found, x, warp, job, &arena);
+    arena.oom = NULL;
+    found->arena = arena;
+    return found;
 }
 
-void pt_finding_add(const struct pt_warp *warp, const struct pt_finding *finding)
+/* Returns its index if it was not seen before, else UINT32_MAX; *found: NULL if it is not told
+ * apart. */
+static uint32_t count(ptera_engine *engine, const struct pt_finding *x, const struct pt_warp *warp,
+                      struct pt_job *job, struct pt_found **found)
+{
+    struct pt_findings *f = &engine->findings;
+    uint64_t key = key_of(job, x);
+    struct pt_found *entry = *found = find(f, key);
+    if (entry) {
+        entry->data.count++;
+        return UINT32_MAX;
+    }
+    if (!make_room(engine) || !(entry = put_into_words(engine, x, warp, job))) {
+        f->untold++;
+        return UINT32_MAX;
+    }
+    entry->key = key;
+    entry->data.count = 1;
+    entry->data.launch = job ? job->launch.grid_id : 0;
+    f->v[f->n] = *found = entry;
+    return f->n++;
+}
+
+/* What lies outside may have been freed. */
+static struct pt_finding refined(const struct pt_job *job, const struct pt_finding *given)
+{
+    struct pt_finding finding = *given;
+    struct pt_allocation a;
+    if (given->kind == PT_FINDING_MEM_OUT_OF_BOUNDS &&
+        pt_history_find(job->engine->mem.history, given->by.address, &a) && a.is_freed)
+        finding.kind = PT_FINDING_MEM_USE_AFTER_FREE;
+    return finding;
+}
+
+void pt_finding_add(const struct pt_warp *warp, const struct pt_finding *given)
 {
     struct pt_job *job = pt_job_of(warp->cta->launch);
-    struct pt_findings *f = job->findings;
-    char message[PT_ERROR_BYTES];
-    struct pt_words words = {job, message, 0};
+    struct pt_finding mine = refined(job, given), *finding = &mine;
+    struct pt_findings *f = &job->engine->findings;
+    struct pt_found *found;
     pthread_mutex_lock(&f->lock);
-    if (is_new(f, finding) && f->tell) {
-        describe(&words, warp, finding);
-        tell(job, finding, message);
+    uint32_t index = count(job->engine, finding, warp, job, &found);
+    bool is_new = found && found->seen_by != job->launch.grid_id;
+    if (is_new) {
+        found->seen_by = job->launch.grid_id;
+        atomic_fetch_add(&job->n_findings, 1);
+        if (job->finding)
+            job->finding(job->finding_ud, found->data.text);
+    } else if (!found && !atomic_load(&job->n_findings)) {
+        atomic_store(&job->n_findings, 1);
     }
     pthread_mutex_unlock(&f->lock);
+    if (index != UINT32_MAX && f->tell)
+        f->tell(f->ud, index);
+}
+
+/* PT_FINDING_KINDS: it is none. What was found before the access is not told again. */
+static enum pt_finding_kind kind_of_fault(const struct pt_job *job, const struct pt_fault *fault)
+{
+    const char *detail = fault->detail ? fault->detail : "";
+    if (fault->kind == PT_FAULT_MISALIGNED)
+        return PT_FINDING_MEM_MISALIGNED;
+    if (fault->kind == PT_FAULT_STACK_OVERFLOW || !strcmp(detail, PT_BEYOND_LOCAL))
+        return PT_FINDING_MEM_STACK;
+    if (!strcmp(detail, pt_finding_not_malloced))
+        return PT_FINDING_MEM_INVALID_FREE;
+    bool is_new = fault->kind == PT_FAULT_ILLEGAL_ADDRESS && !atomic_load(&job->n_findings);
+    return is_new ? PT_FINDING_MEM_OUT_OF_BOUNDS : PT_FINDING_KINDS;
+}
+
+void pt_finding_add_fault(const struct pt_warp *warp)
+{
+    const struct pt_job *job = pt_job_of(warp->cta->launch);
+    const struct pt_fault *fault = &warp->fault;
+    uint32_t lane = fault->lanes ? (uint32_t)__builtin_ctz(fault->lanes) : 0;
+    struct pt_finding finding = {.kind = kind_of_fault(job, fault),
+                                 .by = pt_party_of(warp, lane, fault->func, fault->insn),
+                                 .detail = fault->detail};
+    finding.by.has_address = fault->has_address && fault->address != PT_ADDRESS_UNKNOWN;
+    finding.by.address = fault->address;
+    if (finding.kind != PT_FINDING_KINDS)
+        pt_finding_add(warp, &finding);
+}
+
+void pt_finding_add_host(ptera_engine *engine, const struct pt_finding *finding)
+{
+    struct pt_findings *f = &engine->findings;
+    struct pt_found *found;
+    pthread_mutex_lock(&f->lock);
+    uint32_t index = count(engine, finding, NULL, NULL, &found);
+    pthread_mutex_unlock(&f->lock);
+    if (index != UINT32_MAX && f->tell)
+        f->tell(f->ud, index);
+}
+
+/* ---- as data --------------------------------------------------------------------------------- */
+
+ptera_result ptera_engine_finding(const ptera_engine *engine, unsigned index,
+                                  ptera_finding *finding)
+{
+    if (!engine || !finding)
+        return PTERA_ERROR_INVALID_ARGUMENT;
+    ptera_finding mine;
+    struct pt_findings *f = (struct pt_findings *)(uintptr_t)&engine->findings;
+    pthread_mutex_lock(&f->lock);
+    bool is_there = index < f->n;
+    if (is_there)
+        mine = f->v[index]->data;
+    pthread_mutex_unlock(&f->lock);
+    return is_there ? PT_GIVE(finding, mine) : PTERA_ERROR_NOT_FOUND;
+}
+
+ptera_result ptera_engine_finding_party(const ptera_engine *engine, unsigned index, unsigned which,
+                                        ptera_party *party)
+{
+    if (!engine || !party)
+        return PTERA_ERROR_INVALID_ARGUMENT;
+    ptera_party mine;
+    struct pt_findings *f = (struct pt_findings *)(uintptr_t)&engine->findings;
+    pthread_mutex_lock(&f->lock);
+    bool is_there = index < f->n && which < f->v[index]->data.parties;
+    if (is_there)
+        mine = f->v[index]->parties[which];
+    pthread_mutex_unlock(&f->lock);
+    return is_there ? PT_GIVE(party, mine) : PTERA_ERROR_NOT_FOUND;
+}
+
+ptera_result ptera_finding_kind_get(unsigned index, ptera_finding_kind *kind)
+{
+    if (!kind)
+        return PTERA_ERROR_INVALID_ARGUMENT;
+    if (index >= PT_FINDING_KINDS)
+        return PTERA_ERROR_NOT_FOUND;
+    ptera_finding_kind mine = pt_finding_text_kinds[index];
+    return PT_GIVE(kind, mine);
 }

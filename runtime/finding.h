@@ -1,13 +1,29 @@
-/* What the checkers of a launch find. */
+/* What checkers find: kept by the engine, each finding once, with how often it was seen. */
 #ifndef PTERA_RUNTIME_FINDING_H
 #define PTERA_RUNTIME_FINDING_H
 
-#include "runtime/job.h"
+#include "runtime/engine.h"
 
-struct pt_findings *pt_findings_new(ptera_engine *engine, const ptera_launch *given);
-void pt_findings_free(ptera_engine *engine, struct pt_findings *findings);
+struct pt_job;
+
+/* One that is told apart. */
+struct pt_found {
+    uint64_t key;
+    uint64_t seen_by; /* the last launch that it was seen in: grid_id; 0: none */
+    ptera_finding data;
+    ptera_party parties[2];
+    struct pt_arena arena; /* has it, and its texts */
+};
+
+void pt_finding_init(ptera_engine *engine, void (*tell)(void *ud, unsigned index), void *ud);
+void pt_finding_close(ptera_engine *engine);
+/* As pt_services.found. */
 void pt_finding_add(const struct pt_warp *warp, const struct pt_finding *finding);
-/* How many different ones there were. */
-uint32_t pt_findings_count(const struct pt_findings *findings);
+/* The detail of such a fault. */
+extern const char pt_finding_not_malloced[];
+/* The warp's fault as a finding of the checker of memory, if it is one. */
+void pt_finding_add_fault(const struct pt_warp *warp);
+/* Likewise of what the host does while no kernel runs: the party's `place` says what that is. */
+void pt_finding_add_host(ptera_engine *engine, const struct pt_finding *finding);
 
 #endif

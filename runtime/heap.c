@@ -1,5 +1,6 @@
 /* The device heap: segregated fit over extents of granules. */
 #include "runtime/heap.h"
+#include "runtime/history.h"
 #include "runtime/observe.h"
 
 #include <string.h>
@@ -129,8 +130,10 @@ uint64_t pt_heap_alloc(struct pt_heap *heap, uint64_t bytes)
     pthread_mutex_lock(&heap->lock);
     uint64_t p = alloc_locked(heap, granules ? granules : 1);
     pthread_mutex_unlock(&heap->lock);
-    if (p)
+    if (p) {
+        pt_history_add(heap->mem->history, p, bytes, true);
         pt_observe_memory(heap->mem->observers, PT_MEMORY_ALLOCATED, (void *)(uintptr_t)p, bytes);
+    }
     return p;
 }
 
@@ -144,6 +147,7 @@ static bool free_locked(struct pt_heap *heap, uint64_t address)
         return false;
     atomic_fetch_add(&heap->mem->releases, 1);
     uint32_t granules = heap->size[at] & ~(used | first), behind = at + granules;
+    pt_history_end(heap->mem->history, address, true);
     pt_observe_memory(heap->mem->observers, PT_MEMORY_FREED, (void *)(uintptr_t)address,
                       (uint64_t)granules * GRANULE);
     heap->size[at] = heap->size[behind - 1] = 0;

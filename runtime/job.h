@@ -23,16 +23,19 @@ struct pt_job {
     uint64_t n_clusters;
     uint32_t capacity; /* clusters that may be resident at once */
     bool is_cooperative;
-    bool is_late;                 /* asynchronous operations are put off */
-    uint8_t unwritten;            /* as ptera_launch has it */
-    uint32_t tests;               /* enum pt_test */
-    struct pt_findings *findings; /* NULL: the launch is not checked */
-    ptera_backend backend;        /* that was asked for */
+    bool is_late;      /* asynchronous operations are put off */
+    uint8_t unwritten; /* as ptera_launch has it */
+    uint32_t tests;    /* enum pt_test */
+    bool is_checked;   /* findings are its result, and told to: */
+    void (*finding)(void *ud, const char *text);
+    void *finding_ud;
+    atomic_uint n_findings; /* different ones, so far */
+    ptera_backend backend;  /* that was asked for */
     bool may_be_native, math_fast;
     _Atomic(struct pt_version *)
         version; /* whose native code runs it, once it is ready; NULL: the interpreter does */
     atomic_bool was_native, was_interpreted; /* some of it, at least */
-    uint64_t begun; /* pt_hot_now, of a launch that may be native */
+    uint64_t begun;                          /* pt_hot_now, of a launch that may be native */
     unsigned n_workers;
     /* where native code runs all of the grid; 0: there are none */
     unsigned n_parts;
@@ -47,7 +50,7 @@ struct pt_job {
     atomic_uint holders; /* workers that have a slot, or are about to get one */
     char apart_too[64];
     struct pt_part parts[PT_PARTS_MOST];
-    uint8_t parameters[];   /* the block */
+    uint8_t parameters[]; /* the block */
 };
 
 /* The job of a launch that an engine has. */

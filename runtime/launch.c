@@ -397,7 +397,7 @@ static const char *why_interpreted(const struct pt_job *job)
 {
     if (job->tests & PT_TEST_isolate)
         return "an isolated launch is interpreted: it tests every access";
-    if (job->findings)
+    if (job->is_checked)
         return "a checked launch is interpreted";
     if (job->is_late)
         return "a launch that puts asynchronous operations off is interpreted";
@@ -501,8 +501,7 @@ static uint32_t tests_of(const struct pt_job *job, const ptera_launch *given)
     uint32_t tests = job->engine->observers;
     if (given->isolate)
         tests |= PT_TEST_isolate;
-    if (given->checks)
-        tests |= PT_TEST_race;
+    tests |= pt_observe_checks(given->checks);
     if (job->is_late || tests & PT_TEST_race)
         tests |= PT_TEST_ASYNC;
     if (given->order == PTERA_ORDER_LOCKSTEP)
@@ -519,10 +518,12 @@ static ptera_result prepare(struct pt_job *job, const ptera_launch *given,
     job->is_late = given->async_late || job->engine->async_late;
     job->unwritten = (uint8_t)given->unwritten;
     job->tests = tests_of(job, given);
-    if (job->tests & PT_TEST_race && !(job->findings = pt_findings_new(job->engine, given)))
-        return PTERA_ERROR_OUT_OF_MEMORY;
+    job->is_checked = given->checks != 0;
+    job->finding = given->finding;
+    job->finding_ud = given->finding_ud;
     job->launch.is_reversed = given->order == PTERA_ORDER_REVERSE;
-    job->launch.releases = job->tests & PT_TEST_isolate ? &job->engine->mem.releases : NULL;
+    uint32_t asks_memory = PT_TEST_isolate | PT_TEST_mem;
+    job->launch.releases = job->tests & asks_memory ? &job->engine->mem.releases : NULL;
     job->launch.services = &pt_launch_services;
     job->launch.grid_id = atomic_fetch_add(&job->engine->grid_ids, 1) + 1;
     ptera_result r = pt_compile_kernel(job->kernel, job->tests, &job->launch.program);
@@ -569,7 +570,6 @@ ptera_result pt_launch_prepare(ptera_kernel *kernel, const ptera_launch *given,
 void pt_launch_drop(struct pt_job *job)
 {
     pt_native_put(job->engine, atomic_load(&job->version));
-    pt_findings_free(job->engine, job->findings);
     pt_engine_free(job->engine, job);
 }
 
@@ -633,8 +633,8 @@ ptera_result pt_launch_run(struct pt_job *job, struct pt_launched *launched)
     if (launched)
         tell(job, pt_now_ns() - begun, launched);
     ptera_result r = job->result;
-    if (r == PTERA_OK && pt_findings_count(job->findings)) {
-        uint32_t n = pt_findings_count(job->findings);
+    uint32_t n = job->is_checked ? atomic_load(&job->n_findings) : 0;
+    if (r == PTERA_OK && n) {
         pt_engine_fail(job->engine, "kernel '%s': %u finding%s", func_of(job->kernel)->name, n,
                        n > 1 ? "s" : "");
         r = PTERA_ERROR_FINDINGS;
@@ -655,7 +655,7 @@ ptera_result pt_launch_take(ptera_kernel *kernel, const ptera_launch *given, str
     if (pt_engine_is_inherited(kernel->module->engine))
         return PTERA_ERROR_NOT_INITIALIZED;
     if (!(mine.timeout_seconds >= 0) || mine.backend < PTERA_BACKEND_DEFAULT ||
-        mine.backend > PTERA_BACKEND_JIT || mine.checks & ~(unsigned)PTERA_CHECK_RACE ||
+        mine.backend > PTERA_BACKEND_JIT || mine.checks & ~(unsigned)PT_CHECKS_ALL ||
         mine.order < PTERA_ORDER_LOCKSTEP || mine.order > PTERA_ORDER_TURNS ||
         mine.unwritten > UINT8_MAX)
         return PTERA_ERROR_INVALID_ARGUMENT;

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "ir/bits.h"
+#include "runtime/history.h"
 #include "runtime/observe.h"
 
 /* One range holds many allocations; it costs address space only. Where that is scarce ranges are
@@ -302,6 +303,18 @@ static void *try_alloc(struct pt_mem *mem, size_t bytes, enum pt_mem_kind kind)
     return p;
 }
 
+static void tell_made(struct pt_mem *mem, void *p, size_t bytes)
+{
+    pt_history_add(mem->history, (uintptr_t)p, bytes, false);
+    pt_observe_memory(mem->observers, PT_MEMORY_ALLOCATED, p, bytes);
+}
+
+static void tell_freed(struct pt_mem *mem, const struct pt_mem_record *r)
+{
+    pt_history_end(mem->history, r->address, false);
+    pt_observe_memory(mem->observers, PT_MEMORY_FREED, (void *)(uintptr_t)r->address, r->bytes);
+}
+
 void *pt_mem_alloc(struct pt_mem *mem, size_t bytes, enum pt_mem_kind kind)
 {
     if (bytes > SIZE_MAX / 2)
@@ -310,7 +323,7 @@ void *pt_mem_alloc(struct pt_mem *mem, size_t bytes, enum pt_mem_kind kind)
     if (!p && mem->reclaim(mem->reclaim_ud))
         p = try_alloc(mem, bytes, kind);
     if (p && kind != PT_MEM_HEAP) /* which tells of its own blocks */
-        pt_observe_memory(mem->observers, PT_MEMORY_ALLOCATED, p, bytes);
+        tell_made(mem, p, bytes);
     return p;
 }
 
@@ -366,7 +379,7 @@ bool pt_mem_free(struct pt_mem *mem, void *address, enum pt_mem_kind kind)
     bool found = r && r->kind == kind;
     if (found) {
         if (!r->is_kept && kind != PT_MEM_HEAP)
-            pt_observe_memory(mem->observers, PT_MEMORY_FREED, address, r->bytes);
+            tell_freed(mem, r);
         uint64_t first = r->room_first;
         mem->used -= r->bytes;
         pt_mem_decommit((void *)(uintptr_t)first, r->room_last - first);
@@ -379,12 +392,12 @@ bool pt_mem_free(struct pt_mem *mem, void *address, enum pt_mem_kind kind)
 
 void pt_mem_keep(struct pt_mem *mem, uint64_t address)
 {
-    if (!mem->observers) /* nobody else asks whether it is kept */
+    if (!mem->observers && !mem->history) /* nobody else asks whether it is kept */
         return;
     pthread_mutex_lock(&mem->lock);
     struct pt_mem_record *r = record_of(mem, address);
     if (r && !r->is_kept) {
-        pt_observe_memory(mem->observers, PT_MEMORY_FREED, (void *)(uintptr_t)address, r->bytes);
+        tell_freed(mem, r);
         r->is_kept = true;
     }
     pthread_mutex_unlock(&mem->lock);
@@ -399,13 +412,12 @@ uint64_t pt_mem_reuse(struct pt_mem *mem, uint64_t address, size_t bytes)
     uint64_t now = fits ? r->last - pt_round_up(bytes, PT_MEM_ALIGN) : 0;
     if (fits) {
         if (!r->is_kept)
-            pt_observe_memory(mem->observers, PT_MEMORY_FREED, (void *)(uintptr_t)r->address,
-                              r->bytes);
+            tell_freed(mem, r);
         mem->used += bytes - r->bytes;
         r->address = now;
         r->bytes = bytes;
         r->is_kept = false;
-        pt_observe_memory(mem->observers, PT_MEMORY_ALLOCATED, (void *)(uintptr_t)now, bytes);
+        tell_made(mem, (void *)(uintptr_t)now, bytes);
     }
     pthread_mutex_unlock(&mem->lock);
     return now;

@@ -17,9 +17,9 @@ enum pt_mem_kind { PT_MEM_BUFFER, PT_MEM_GLOBALS, PT_MEM_HEAP, PT_MEM_HOST };
 /* One allocation. It ends (rounded up to 256 bytes) where its last page ends; the page behind is
  * unmapped. Host memory that was registered is only recorded: it has no pages here. */
 struct pt_mem_record {
-    uint64_t address, bytes;         /* as asked for */
-    uint64_t first, last;            /* its pages */
-    uint64_t room_first, room_last;  /* with the address space around them that nobody else gets */
+    uint64_t address, bytes;        /* as asked for */
+    uint64_t first, last;           /* its pages */
+    uint64_t room_first, room_last; /* with the address space around them that nobody else gets */
     enum pt_mem_kind kind;
     bool is_kept; /* nobody uses it: pt_mem_keep */
 };
@@ -32,6 +32,7 @@ struct pt_mem_range {
     bool is_single;     /* made for one allocation, and goes when there is none in it any more */
 };
 
+struct pt_history;
 struct pt_observer;
 
 struct pt_mem {
@@ -52,6 +53,7 @@ struct pt_mem {
     uint64_t opened[PT_MEM_OPENED]; /* pages that pt_mem_open made usable; more stay open */
     atomic_uint n_opened;
     const struct pt_observer *const *observers; /* of memory, then NULL; NULL: nobody watches */
+    struct pt_history *history;                 /* history.h; NULL: nobody asks */
     /* grows when memory is freed, also in the device heap, or unregistered */
     atomic_uint_fast64_t releases;
 };

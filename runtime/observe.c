@@ -40,9 +40,21 @@ bool pt_observe_find(const struct pt_engine *backend, const char *names, uint32_
     return true;
 }
 
+uint32_t pt_observe_checks(unsigned checks)
+{
+    static const struct {
+        unsigned check;
+        uint32_t test;
+    } checkers[] = {{PTERA_CHECK_RACE, PT_TEST_race}, {PTERA_CHECK_MEM, PT_TEST_mem}};
+    uint32_t tests = 0;
+    for (size_t i = 0; i < sizeof checkers / sizeof *checkers; i++)
+        tests |= checks & checkers[i].check ? checkers[i].test : 0;
+    return tests;
+}
+
 const struct pt_observer *const *
 pt_observe_list_memory(const struct pt_engine *backend, uint32_t tests,
-                       const struct pt_observer *list[PT_OBSERVERS + 1])
+                       const struct pt_observer *list[PT_OBSERVERS_MOST + 1])
 {
     uint32_t n = 0;
     for (uint32_t i = 0; i < PT_OBSERVERS; i++)
@@ -59,5 +71,15 @@ void pt_observe_launch(const struct pt_launch *launch, bool is_over)
         const struct pt_observer *o = p->engine->observers[i];
         if (p->tests & (uint32_t)PT_TEST_OBSERVER << i && o->launched)
             o->launched(launch, is_over);
+    }
+}
+
+void pt_observe_begun(const struct pt_cta *cta)
+{
+    const struct pt_program *p = cta->launch->program;
+    for (uint32_t i = 0; i < PT_OBSERVERS; i++) {
+        const struct pt_observer *o = p->engine->observers[i];
+        if (p->tests & (uint32_t)PT_TEST_OBSERVER << i && o->begun)
+            o->begun(cta);
     }
 }

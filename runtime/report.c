@@ -5,10 +5,12 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "backend/observer.h"
 #include "runtime/engine.h"
+#include "runtime/finding.h"
 #include "runtime/jit.h"
 #include "runtime/job.h"
-#include "runtime/globals.h"
+#include "runtime/near.h"
 #include "runtime/slot.h"
 #include "runtime/words.h"
 #include "runtime/worker.h"
@@ -57,26 +59,15 @@ static void put_function(struct pt_words *w, uint32_t func)
         pt_words_put(w, "\n  in function '%s'", ir->funcs.v[func].name);
 }
 
-/* The line of PTX text, without the spaces around it. */
+/* The line of PTX text. */
 static void put_line(struct pt_words *w, uint32_t func, uint32_t index)
 {
     const ptera_module *module = w->job->kernel->module;
     const struct pt_insn *insn = pt_words_insn(module, func, index);
-    if (!insn)
-        return;
-    const char *p = module->text, *end = p + module->text_len;
-    for (uint32_t line = 1; line < insn->line && p < end; line++) {
-        const char *newline = memchr(p, '\n', (size_t)(end - p));
-        p = newline ? newline + 1 : end;
-    }
-    const char *newline = memchr(p, '\n', (size_t)(end - p));
-    end = newline ? newline : end;
-    while (p < end && (*p == ' ' || *p == '\t'))
-        p++;
-    while (p < end && (end[-1] == ' ' || end[-1] == '\t' || end[-1] == '\r'))
-        end--;
-    if (p < end)
-        pt_words_put(w, "\n  %.*s", (int)(end - p < 160 ? end - p : 160), p);
+    size_t n;
+    const char *line = insn ? pt_words_line(module, insn->line, &n) : NULL;
+    if (line && n)
+        pt_words_put(w, "\n  %.*s", (int)(n < 160 ? n : 160), line);
 }
 
 static void put_threads(struct pt_words *w, uint32_t warp, uint32_t lanes)
@@ -96,50 +87,6 @@ static void put_threads(struct pt_words *w, uint32_t warp, uint32_t lanes)
 
 /* ---- what lies near an address --------------------------------------------------------------- */
 
-static void put_distance(struct pt_words *w, uint64_t address, uint64_t first, uint64_t bytes)
-{
-    if (address < first)
-        pt_words_put(w, "%" PRIu64 " bytes before ", first - address);
-    else if (address - first < bytes)
-        pt_words_put(w, "at byte %" PRIu64 " of ", address - first);
-    else
-        pt_words_put(w, "%" PRIu64 " bytes behind the end of ", address - first - bytes);
-}
-
-static bool put_variable(struct pt_words *w, uint64_t address)
-{
-    const ptera_module *module = w->job->kernel->module;
-    uint32_t i = pt_globals_near(module, address);
-    if (i == PT_NONE)
-        return false;
-    const struct pt_symbol *s = &module->ir.symbols.v[i];
-    pt_words_put(w, "\n  the address is ");
-    put_distance(w, address, module->symbols[i], s->size);
-    pt_words_put(w, "variable '%s' of %" PRIu64 " bytes", s->name, s->size);
-    return true;
-}
-
-static bool put_window(struct pt_words *w, const struct pt_cta *cta, uint64_t address)
-{
-    const struct pt_launch *launch = &w->job->launch;
-    uint64_t shared = (uintptr_t)cta->shared, local = (uintptr_t)cta->local;
-    if (address - shared < UINT64_C(1) << 32) {
-        pt_words_put(w,
-            "\n  the address is shared address 0x%" PRIx64 "; a CTA of this launch has 0x%" PRIx32
-            " bytes from 0x%" PRIx32,
-            address - shared, launch->shared_bytes, cta->window);
-        return true;
-    }
-    uint64_t all = launch->local_stride * launch->threads;
-    if (address + 4096 >= local && address < local + all + 4096) {
-        pt_words_put(w, "\n  the address is ");
-        put_distance(w, address, local, all);
-        pt_words_put(w, "the CTA's local memory");
-        return true;
-    }
-    return false;
-}
-
 /* Ordinary accesses of multicast memory are undefined in the ISA; its pages allow none. */
 static bool put_multicast(struct pt_words *w, const struct pt_fault *fault)
 {
@@ -153,37 +100,9 @@ static bool put_multicast(struct pt_words *w, const struct pt_fault *fault)
     return true;
 }
 
-/* Buffers are named up to this distance: far away they explain nothing. */
-static const uint64_t near_bytes = UINT64_C(16) << 20;
-
-static const char *const record_text[] = {
-    [PT_MEM_BUFFER] = "a buffer",
-    [PT_MEM_GLOBALS] = "a module's variables",
-    [PT_MEM_HEAP] = "the device heap",
-    [PT_MEM_HOST] = "registered host memory",
-};
-_Static_assert(sizeof record_text / sizeof *record_text == PT_MEM_HOST + 1,
-               "the last of enum pt_mem_kind");
-
-static void put_record(struct pt_words *w, uint64_t address)
-{
-    struct pt_mem_record r;
-    if (!pt_mem_near(&w->job->engine->mem, address, &r))
-        return;
-    bool is_near = address < r.address ? r.address - address < near_bytes
-                                       : address - r.address < r.bytes + near_bytes;
-    if (!is_near)
-        return;
-    pt_words_put(w, "\n  the address is ");
-    put_distance(w, address, r.address, r.bytes);
-    pt_words_put(w, "%s of %" PRIu64 " bytes at 0x%" PRIx64, record_text[r.kind], r.bytes,
-                 r.address);
-}
-
 static void put_nearest(struct pt_words *w, const struct pt_cta *cta, uint64_t address)
 {
-    if (!put_window(w, cta, address) && !put_variable(w, address))
-        put_record(w, address);
+    pt_near_put(w, cta, address, "\n  the address is ");
 }
 
 /* ---- reports --------------------------------------------------------------------------------- */
@@ -298,6 +217,8 @@ static void report(struct pt_job *job, const struct pt_cta *cta, const struct pt
 
 void pt_report_fault(struct pt_job *job, const struct pt_warp *warp)
 {
+    if (job->tests & PT_TEST_mem)
+        pt_finding_add_fault(warp);
     report(job, warp->cta, warp, &warp->fault);
 }
 
@@ -316,8 +237,7 @@ void pt_report_stray(struct pt_job *job, const struct pt_stray *stray, char text
         put_threads(&w, stray->warp, stray->fault.lanes);
     put_function(&w, stray->fault.func);
     put_line(&w, stray->fault.func, stray->fault.insn);
-    if (!put_variable(&w, stray->fault.address))
-        put_record(&w, stray->fault.address);
+    put_nearest(&w, NULL, stray->fault.address);
     pt_words_put(
         &w,
         "\n  the kernel goes on, as it would on a GPU, whose pages have 2 MiB (PTERA_OOB=warn)");
@@ -390,5 +310,5 @@ void pt_report_failure(struct pt_job *job, enum pt_fault_kind kind, const char *
     struct pt_words w = {job, job->report, 0};
     const ptera_kernel *kernel = job->kernel;
     pt_words_put(&w, "%s in kernel '%s' at %s: %s", text_of(kind),
-        kernel->module->ir.funcs.v[kernel->func].name, kernel->module->name, text);
+                 kernel->module->ir.funcs.v[kernel->func].name, kernel->module->name, text);
 }

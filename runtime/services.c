@@ -5,6 +5,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "backend/observer.h"
 #include "runtime/barrier.h"
 #include "runtime/engine.h"
 #include "runtime/finding.h"
@@ -48,7 +49,7 @@ static const struct pt_readable *readable_by(struct lane_readable *r, const stru
                                              uint32_t lane)
 {
     *r = (struct lane_readable){{count_readable}, warp, lane};
-    return warp->cta->launch->releases ? &r->base : NULL;
+    return warp->cta->launch->program->tests & PT_TEST_isolate ? &r->base : NULL;
 }
 
 static bool check_print(struct pt_warp *warp, uint32_t lane, enum pt_print_result result,
@@ -89,16 +90,18 @@ struct assertfail {
 
 static bool call_assertfail(struct pt_warp *warp, uint32_t lane, const struct assertfail *args)
 {
-    struct pt_assertion a = {.message = args->message, .file = args->file,
-                             .function = args->function, .line = args->line};
+    struct pt_assertion a = {.message = args->message,
+                             .file = args->file,
+                             .function = args->function,
+                             .line = args->line};
     for (int d = 0; d < 3; d++) {
         a.cta[d] = warp->cta->id[d];
         a.thread[d] = warp->tid[d][lane];
     }
     struct lane_readable readable;
     uint64_t bad = 0;
-    enum pt_print_result r = pt_print_assertion(&engine_of(warp)->printer,
-                                                readable_by(&readable, warp, lane), &a, &bad);
+    enum pt_print_result r =
+        pt_print_assertion(&engine_of(warp)->printer, readable_by(&readable, warp, lane), &a, &bad);
     return check_print(warp, lane, r, bad) && fail(warp, lane, PT_FAULT_ASSERT, NULL);
 }
 
@@ -106,7 +109,7 @@ static bool call_free(struct pt_warp *warp, uint32_t lane, uint64_t address)
 {
     if (pt_heap_free(&engine_of(warp)->heap, address))
         return true;
-    fail(warp, lane, PT_FAULT_ILLEGAL_ADDRESS, "free of what malloc did not give");
+    fail(warp, lane, PT_FAULT_ILLEGAL_ADDRESS, pt_finding_not_malloced);
     warp->fault.has_address = true;
     warp->fault.address = address;
     return false;

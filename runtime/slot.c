@@ -9,6 +9,7 @@
 #include "runtime/barrier.h"
 #include "runtime/engine.h"
 #include "runtime/job.h"
+#include "runtime/observe.h"
 
 enum {
     FRAME_ALIGN = 64,
@@ -29,6 +30,15 @@ static void drop_operations(ptera_engine *engine, struct pt_slot *slot)
         pt_engine_free(engine, q->race.watches[--q->race.n]);
 }
 
+/* What observers kept for its CTAs. */
+static void drop_kept(ptera_engine *engine, struct pt_slot *slot)
+{
+    for (void *block; (block = slot->kept);) {
+        memcpy(&slot->kept, block, sizeof block);
+        pt_engine_free(engine, block);
+    }
+}
+
 static void drop_local(ptera_engine *engine, struct pt_slot *slot)
 {
     pt_mem_unreserve(slot->local, slot->local_bytes);
@@ -44,6 +54,7 @@ static void slot_free(ptera_engine *engine, struct pt_slot *slot)
     pt_mem_unreserve(slot->frames, slot->frames_bytes);
     pt_mem_unreserve((uint8_t *)slot->turns, slot->turns_bytes);
     drop_operations(engine, slot);
+    drop_kept(engine, slot);
     pt_engine_free(engine, slot->async.ops);
     pt_engine_free(engine, slot->async.race.watches);
     pt_engine_free(engine, slot->async.race.nodes);
@@ -282,8 +293,7 @@ static bool is_made_for(const struct pt_slot *slot, const struct pt_job *job,
                         const struct pt_native *native)
 {
     bool has_its_warps = slot->kernel == job->kernel && slot->has_warps &&
-                         slot->tests == job->tests &&
-                         slot->n_ctas == job->cluster_ctas &&
+                         slot->tests == job->tests && slot->n_ctas == job->cluster_ctas &&
                          memcmp(slot->block, job->launch.block, sizeof slot->block) == 0;
     if (native)
         return slot->kernel && slot->is_native && slot->scratch_bytes >= native->scratch_bytes &&
@@ -319,6 +329,7 @@ static bool prepare(struct pt_slot *slot, struct pt_job *job, unsigned worker,
         r->cta.window = i << PT_SHARED_RANK_SHIFT;
         r->cta.warps = slot->has_warps ? &slot->warps[i * launch->n_warps] : NULL;
         r->cta.stepping = NULL;
+        r->cta.kept = &slot->kept;
     }
     for (uint32_t i = 0; slot->has_warps && i < job->cluster_ctas * launch->n_warps; i++)
         launch->program->engine->prepare(launch, &slot->warps[i]);
@@ -382,6 +393,8 @@ void pt_slot_start_warps(struct pt_slot *slot, const struct pt_job *job)
         warp->fault.kind = PT_FAULT_NONE;
         launch->program->engine->start(warp);
     }
+    for (uint32_t i = 0; job->tests & PT_TEST_OBSERVERS && i < slot->n_ctas; i++)
+        pt_observe_begun(&slot->ctas[i].cta);
 }
 
 static void fill_unwritten(struct pt_slot *slot, const struct pt_job *job)

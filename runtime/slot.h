@@ -38,7 +38,7 @@ struct pt_slot {
     uint64_t local_stride;
     /* what it has */
     uint8_t *range; /* the cluster's shared range: 4 GiB of address space that nobody else has */
-    size_t range_bytes;               /* of which so much is reserved */
+    size_t range_bytes;                       /* of which so much is reserved */
     size_t committed[PT_DEVICE_CLUSTER_MOST]; /* bytes of each window */
     uint8_t *local;
     size_t local_bytes, local_charge; /* local_charge: what counts against the limit of memory */
@@ -48,6 +48,7 @@ struct pt_slot {
     struct pt_warp *warps; /* if it has_warps */
     struct pt_turn *turns; /* of CTAs that take turns, each with scratch memory, or NULL */
     size_t turns_bytes;
+    void *kept;            /* as pt_cta has it */
     struct pt_async async; /* operations that are put off or watched */
     /* the cluster it runs */
     uint32_t live_ctas;

@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
 void pt_words_put(struct pt_words *w, const char *format, ...)
 {
@@ -21,6 +22,23 @@ const struct pt_insn *pt_words_insn(const ptera_module *module, uint32_t func, u
     if (func == PT_NONE || func >= module->ir.funcs.n || insn >= module->ir.funcs.v[func].insns.n)
         return NULL;
     return &module->ir.funcs.v[func].insns.v[insn];
+}
+
+const char *pt_words_line(const ptera_module *module, uint32_t number, size_t *n)
+{
+    const char *p = module->text, *end = p + module->text_len;
+    for (uint32_t line = 1; line < number && p < end; line++) {
+        const char *newline = memchr(p, '\n', (size_t)(end - p));
+        p = newline ? newline + 1 : end;
+    }
+    const char *newline = memchr(p, '\n', (size_t)(end - p));
+    end = newline ? newline : end;
+    while (p < end && (*p == ' ' || *p == '\t'))
+        p++;
+    while (p < end && (end[-1] == ' ' || end[-1] == '\t' || end[-1] == '\r'))
+        end--;
+    *n = (size_t)(end - p);
+    return p;
 }
 
 static const char *file_name(const struct pt_module *ir, uint32_t file)

@@ -18,6 +18,8 @@ void pt_words_source(struct pt_words *w, const struct pt_insn *insn);
 void pt_words_place(struct pt_words *w, uint32_t func, uint32_t insn, bool has_column);
 /* ", CTA (X,Y,Z)" */
 void pt_words_cta(struct pt_words *w, const struct pt_cta *cta);
+/* A line of the PTX, of *n bytes, without the spaces around it. */
+const char *pt_words_line(const ptera_module *module, uint32_t line, size_t *n);
 /* NULL: it is not known. */
 const struct pt_insn *pt_words_insn(const ptera_module *module, uint32_t func, uint32_t insn);
 

@@ -25,7 +25,7 @@ check frontend 'frontend/|ir/'
 check backend/semantics 'backend/semantics/|ir/'
 check backend/interp \
     'backend/(interp|semantics)/|backend/(exec|observers?|barrier|order|sreg).(h|def)|ir/'\
-'|frontend/lower.h'
+'|backend/(findings?|shadow).(h|def)|frontend/lower.h'
 # The compiler's floors: each may include those before it.
 jit='backend/jit/(jit|bitset|tune).(h|def)|backend/semantics/|ir/'
 jit="$jit|backend/(exec|native|lanes|barrier|order|sreg|cache_folder).h"
@@ -44,7 +44,7 @@ else
 fi
 check runtime/registers 'runtime/registers/|ir/'
 runtime='runtime/[a-z_]*\.(h|def)"|runtime/registers/estimate.h|frontend/|ir/|ptera.h'
-runtime="$runtime|backend/(exec|native|observer|cache_folder)\.h"
+runtime="$runtime|backend/(exec|native|observer|cache_folder|findings)\.(h|def)"
 check runtime "$runtime" 'cuda*' compilers ocelot registers nvml
 tensormap='backend/semantics/tensormap(_encode)?.h'
 check runtime/cuda "runtime/cuda/|runtime/[a-z_]*\.h\"|$tensormap|frontend/|ir/|ptera.h"
@@ -53,6 +53,7 @@ check runtime/nvml 'runtime/nvml/|runtime/cuda/vendor.h|ptera.h'
 check runtime/compilers 'runtime/compilers/|frontend/|ir/'
 check runtime/ocelot 'runtime/ocelot/|ptera.h'
 runtime='runtime/(cuda/summary|cudart/refuse|compilers/behind|nvml/abi|cuda/vendor).h'
+runtime="$runtime|runtime/finding_fields.def"
 check tools "tools/|frontend/(cubin|fatbin|link_text).h|$runtime|ir/|ptera.h" fuzz
 check tools/fuzz 'tools/fuzz/|ir/|backend/native.h|ptera.h'
 check tests/api 'ptera.h|tests/'

@@ -241,8 +241,8 @@ static ptera_result run_timed(ptera_kernel *kernel, struct options *o)
 
 static int report(ptera_module *module, ptera_result r, const char *why)
 {
-    if (r == PTERA_OK)
-        return EXIT_GOOD;
+    if (r == PTERA_OK || r == PTERA_ERROR_FINDINGS)
+        return EXIT_GOOD; /* findings are `ptera check`'s to report */
     if (r == PTERA_ERROR_INVALID_PTX || r == PTERA_ERROR_UNSUPPORTED_PTX) {
         show_diagnostics(module, PTERA_ERROR);
         return EXIT_INVALID_PTX;
@@ -314,19 +314,13 @@ static void print_text(void *ud, const char *text, size_t bytes)
     fwrite(text, 1, bytes, stdout);
 }
 
-static void print_finding(void *ud, const char *text)
-{
-    (void)ud;
-    fputs(text, stderr);
-}
-
-int run_kernel(const char *command, int argc, char **argv, const ptera_launch *launch)
+int run_kernel(int argc, char **argv, const struct run_setup *setup)
 {
     static struct options o;
     ptera_options_init(&o.engine);
-    o.command = command;
-    o.launch = *launch;
-    o.launch.finding = print_finding;
+    o.command = setup->command;
+    o.launch = setup->launch;
+    o.engine.observe = setup->observe;
     o.engine.print = print_text;
     int status = parse_options(argc, argv, &o);
     if (status != EXIT_GOOD)
@@ -354,6 +348,8 @@ int run_kernel(const char *command, int argc, char **argv, const ptera_launch *l
         show_diagnostics(module, PTERA_NOTE);
     if (status == EXIT_GOOD)
         status = run_args(engine, module, kernel, &o);
+    if (setup->finish)
+        status = setup->finish(setup->ud, engine, status);
     ptera_engine_destroy(engine);
     free(o.text.bytes);
     return status;
@@ -366,7 +362,7 @@ int command_run(int argc, char **argv)
         fputs(arg_help, stdout);
         return EXIT_GOOD;
     }
-    ptera_launch launch;
-    ptera_launch_init(&launch);
-    return run_kernel("run", argc, argv, &launch);
+    struct run_setup setup = {.command = "run"};
+    ptera_launch_init(&setup.launch);
+    return run_kernel(argc, argv, &setup);
 }

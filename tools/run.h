@@ -4,8 +4,19 @@
 
 #include "ptera.h"
 
-/* Runs a kernel as the arguments of `ptera run` say (argv[0] is not looked at), on top of what
- * `launch` says already. `command` names the sub-command in messages. Returns the exit status. */
-int run_kernel(const char *command, int argc, char **argv, const ptera_launch *launch);
+/* A kernel's run by another command. */
+struct run_setup {
+    const char *command; /* its name, in messages */
+    ptera_launch launch; /* what is set already */
+    const char *observe; /* as ptera_options.observe; NULL: as the arguments say */
+    /* Given the exit status so far before the engine ends; returns that of the command. May be
+     * NULL. */
+    int (*finish)(void *ud, ptera_engine *engine, int status);
+    void *ud;
+};
+
+/* Runs a kernel as the arguments of `ptera run` say (argv[0] is not looked at). Returns the exit
+ * status. */
+int run_kernel(int argc, char **argv, const struct run_setup *setup);
 
 #endif

@@ -2,7 +2,7 @@
  * for the base level. */
 #include <string.h>
 
-#include "backend/exec.h"
+#include "backend/observer.h"
 
 #define ENGINE(level, label)                                                                      \
     struct pt_program *pt_program_compile_##level(const struct pt_image *image, uint32_t kernel,  \

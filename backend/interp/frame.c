@@ -37,6 +37,7 @@ static void shape_frame(struct pt_frame *f, const struct pt_body *body, bool is_
     f->lowest = UINT32_MAX;
     f->budget = body->budget;
     f->carry = 0;
+    f->undefined = NULL;
 }
 
 struct pt_frame *pt_frame_make(struct pt_frame *caller, const struct pt_body *body)
@@ -137,6 +138,7 @@ void pt_frame_start(struct pt_warp *warp)
     f->budget = body->budget;
     f->lowest = UINT32_MAX;
     f->carry = 0;
+    f->undefined = NULL;
     pt_set_mask(f, warp->live);
     s->turned = 0;
     s->frame = f;

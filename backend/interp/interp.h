@@ -91,6 +91,7 @@ struct pt_frame {
     uint32_t live;               /* lanes in this activation or in one it called */
     uint32_t base[PT_WARP_SIZE]; /* start of the local variables in each thread's window */
     uint32_t top[PT_WARP_SIZE];  /* end of them: the stack pointer that alloca moves */
+    struct pt_undefined *undefined; /* PT_TEST_init: what registers hold no value; NULL: none */
 };
 
 /* ---- selecting ------------------------------------------------------------------------------- */

@@ -1,5 +1,6 @@
-/* Isolated launches: the codes that stand before accesses and ask whether the memory is the
- * kernel's.
+/* Is the memory the kernel's? Codes that stand before accesses and ask, for two observers: in
+ * isolated launches (isolate) what is not is a fault; the checker of memory (mem) says it, and lets
+ * the access happen.
  *
  * The extent that an instruction's last access lay in is kept by the warp, so that most tests
  * compare addresses with one extent and are done. What is misaligned is left to the access, which
@@ -8,8 +9,10 @@
 #include "backend/interp/address.h"
 #include "backend/observer.h"
 
-/* Operands of a test, in places that no address uses. */
-enum { IS_WRITE = 0, RECENT = 4 };
+/* Operands of a test, in places that no address uses: flags, with the space that the instruction
+ * names above them, and what the warp remembers. */
+enum { FLAGS = 0, RECENT = 4 };
+enum { IS_WRITE = 1, GOES_ON = 2, SPACE_SHIFT = 8 };
 
 static uint64_t bytes_of(const struct pt_code *c)
 {
@@ -26,77 +29,123 @@ static struct pt_extent *recent_of(const struct pt_code *c, const struct pt_fram
     return &f->state->recent[c->o[RECENT]];
 }
 
+/* Instructions of the checker may name a space, and not lie in another. */
+static bool is_in_space(const struct pt_extent *e, uint32_t flags)
+{
+    enum pt_space named = (enum pt_space)(flags >> SPACE_SHIFT);
+    return !(flags & GOES_ON) || named == PT_SPACE_GENERIC || e->space == named;
+}
+
 /* The extent of this instruction's last access if it may serve this one, else NULL. */
 static const struct pt_extent *usable(const struct pt_code *c, const struct pt_frame *f)
 {
     const struct pt_extent *e = recent_of(c, f);
-    bool may_serve = e->bytes >= bytes_of(c) && !(e->is_read_only && c->o[IS_WRITE]);
+    uint32_t flags = c->o[FLAGS];
+    bool may_serve =
+        e->bytes >= bytes_of(c) && !(e->is_read_only && flags & IS_WRITE) && is_in_space(e, flags);
     return may_serve && is_current(e, f) ? e : NULL;
 }
 
 /* ---- any access, lane by lane ---------------------------------------------------------------- */
 
-static const char not_memory[] = "this is not memory of the kernel";
-static const char only_read[] = "the kernel may only read this memory";
+enum { NULL_BYTES = 4096 /* addresses below are a null pointer, and a member of it */ };
 
-/* What is wrong with lane `i` accessing `address`; NULL: nothing. */
-static const char *objection(const struct pt_code *c, const struct pt_frame *f, uint32_t i,
-                             uint64_t address)
+static const char *detail_of(enum pt_finding_kind kind)
+{
+    return kind == PT_FINDING_MEM_READ_ONLY ? "the kernel may only read this memory"
+                                            : "this is not memory of the kernel";
+}
+
+/* What is wrong with lane `i` accessing `address`; PT_FINDING_KINDS: nothing. `found` is where it
+ * lies. */
+static enum pt_finding_kind judge(const struct pt_frame *f, uint32_t i, uint64_t address,
+                                  uint64_t bytes, uint32_t flags, struct pt_extent *found)
 {
     const struct pt_services *services = f->cta->launch->services;
-    struct pt_extent *recent = recent_of(c, f), found = *recent;
-    bool is_known = pt_extent_holds(recent, address, bytes_of(c)) && is_current(recent, f);
-    if (!is_known && (!services->find(f->state->warp, i, address, &found) ||
-                      !pt_extent_holds(&found, address, bytes_of(c))))
-        return not_memory;
-    if (!found.is_private)
-        *recent = found;
-    return found.is_read_only && c->o[IS_WRITE] ? only_read : NULL;
+    bool is_known = pt_extent_holds(found, address, bytes) && is_current(found, f);
+    if (!is_known && (!services->find(f->state->warp, i, address, found) ||
+                      !pt_extent_holds(found, address, bytes)))
+        return address < NULL_BYTES ? PT_FINDING_MEM_NULL : PT_FINDING_MEM_OUT_OF_BOUNDS;
+    if (!is_in_space(found, flags))
+        return PT_FINDING_MEM_WRONG_SPACE;
+    return found->is_read_only && flags & IS_WRITE ? PT_FINDING_MEM_READ_ONLY : PT_FINDING_KINDS;
+}
+
+static void say(const struct pt_code *c, const struct pt_frame *f, uint32_t lane,
+                enum pt_finding_kind kind, const struct pt_party *what)
+{
+    struct pt_warp *warp = f->state->warp;
+    struct pt_finding finding = {.kind = kind,
+                                 .by = pt_party_of(warp, lane, f->body->index, c->insn)};
+    finding.by.use = what->use;
+    finding.by.has_address = true;
+    finding.by.address = what->address;
+    finding.by.bytes = what->bytes;
+    f->cta->launch->services->found(warp, &finding);
 }
 
 static const struct pt_code *test_lanes(const struct pt_code *c, struct pt_frame *f)
 {
     struct pt_code at = pt_address_code(c);
-    uint64_t a[PT_WARP_SIZE];
-    uint32_t outside, lanes = 0;
-    const char *detail = NULL;
-    if (pt_address_all(&at, f, pt_address_kind(c), a, &outside) & (bytes_of(c) - 1))
+    uint64_t a[PT_WARP_SIZE], bytes = bytes_of(c);
+    uint32_t outside, lanes = 0, flags = c->o[FLAGS];
+    enum pt_finding_kind first = PT_FINDING_KINDS;
+    if (pt_address_all(&at, f, pt_address_kind(c), a, &outside) & (bytes - 1))
         return c + 1;
     for (uint32_t left = f->mask; left; left &= left - 1) {
         uint32_t i = (uint32_t)__builtin_ctz(left);
-        const char *bad = objection(c, f, i, a[i]);
-        if (!bad)
+        struct pt_extent *recent = recent_of(c, f), found = *recent;
+        enum pt_finding_kind bad = judge(f, i, a[i], bytes, flags, &found);
+        if (found.bytes && !found.is_private && bad != PT_FINDING_MEM_OUT_OF_BOUNDS)
+            *recent = found;
+        if (bad == PT_FINDING_KINDS)
             continue;
-        detail = lanes ? detail : bad;
+        if (flags & GOES_ON)
+            say(c, f, i, bad,
+                &(struct pt_party){.use = flags & IS_WRITE ? PT_USE_WRITE : PT_USE_READ,
+                                   .address = a[i],
+                                   .bytes = bytes});
+        first = lanes ? first : bad;
         lanes |= 1u << i;
     }
-    if (!lanes)
+    if (!lanes || flags & GOES_ON)
         return c + 1;
-    pt_fail(c, f, PT_FAULT_ILLEGAL_ADDRESS, lanes, detail);
-    f->state->warp->fault.has_address = true;
-    f->state->warp->fault.address = a[__builtin_ctz(lanes)];
-    return NULL;
+    return pt_fail_at(c, f, PT_FAULT_ILLEGAL_ADDRESS, lanes, a[__builtin_ctz(lanes)],
+                      detail_of(first));
 }
 
 /* Accesses that no test stands before: those of instructions of a warp, and of asynchronous
  * operations. */
-static bool access(const struct pt_event *e, const struct pt_access *a)
+static bool access(const struct pt_event *e, const struct pt_access *a, uint32_t flags)
 {
-    const struct pt_services *services = e->warp->cta->launch->services;
-    const char *detail = NULL;
+    enum pt_finding_kind first = PT_FINDING_KINDS;
     uint32_t bad = 0;
+    flags |= a->use & PT_USE_WRITE ? IS_WRITE : 0;
     for (uint32_t left = e->lanes; left; left &= left - 1) {
         uint32_t i = (uint32_t)__builtin_ctz(left);
         struct pt_extent found = {0};
-        bool is_found = services->find(e->warp, i, a->address[i], &found) &&
-                        pt_extent_holds(&found, a->address[i], a->bytes);
-        if (is_found && !(found.is_read_only && a->use & PT_USE_WRITE))
+        enum pt_finding_kind kind = judge(e->frame, i, a->address[i], a->bytes, flags, &found);
+        if (kind == PT_FINDING_KINDS)
             continue;
-        detail = bad ? detail : is_found ? only_read : not_memory;
+        if (flags & GOES_ON)
+            say(e->code, e->frame, i, kind,
+                &(struct pt_party){.use = a->use, .address = a->address[i], .bytes = a->bytes});
+        first = bad ? first : kind;
         bad |= 1u << i;
     }
-    return !bad || pt_fail_at(e->code, e->frame, PT_FAULT_ILLEGAL_ADDRESS, bad,
-                              a->address[__builtin_ctz(bad)], detail);
+    return !bad || flags & GOES_ON ||
+           pt_fail_at(e->code, e->frame, PT_FAULT_ILLEGAL_ADDRESS, bad,
+                      a->address[__builtin_ctz(bad)], detail_of(first));
+}
+
+static bool access_isolated(const struct pt_event *e, const struct pt_access *a)
+{
+    return access(e, a, 0);
+}
+
+static bool access_checked(const struct pt_event *e, const struct pt_access *a)
+{
+    return access(e, a, GOES_ON | (uint32_t)PT_SPACE_GENERIC << SPACE_SHIFT);
 }
 
 /* ---- the common kinds of address ------------------------------------------------------------- */
@@ -173,21 +222,39 @@ static pt_handler handler_of(enum pt_address kind)
                                          : test_any;
 }
 
-static bool place(struct pt_code *test, const struct pt_func *func, const struct pt_form *form,
-                  bool is_write, uint32_t number)
+static bool place(struct pt_code *test, const struct pt_func *func, uint32_t flags, uint32_t number)
 {
-    (void)form;
     enum pt_address kind = pt_address_kind(test);
     uint64_t at = pt_address_code(test).imm, bytes = bytes_of(test), all = func->param_size;
     /* The access itself stays in the thread's local window; or its place is known now. */
     if (kind >= PT_ADDRESS_LOCAL_VAR ||
-        (kind == PT_ADDRESS_PARAM && !is_write && at <= all && bytes <= all - at))
+        (kind == PT_ADDRESS_PARAM && !(flags & IS_WRITE) && at <= all && bytes <= all - at))
         return false;
     test->fn = handler_of(kind);
-    test->o[IS_WRITE] = is_write;
+    test->o[FLAGS] = flags;
     test->o[RECENT] = recent_index(kind, number);
     return true;
 }
 
+static bool place_isolated(struct pt_code *test, const struct pt_func *func,
+                           const struct pt_form *form, bool is_write, uint32_t number)
+{
+    (void)form;
+    return place(test, func, is_write ? IS_WRITE : 0, number);
+}
+
+/* Only global accesses are held to their space: all others are made of windows of theirs. */
+static bool place_checked(struct pt_code *test, const struct pt_func *func,
+                          const struct pt_form *form, bool is_write, uint32_t number)
+{
+    bool is_global = pt_form_space(form) == PT_SPACE_GLOBAL;
+    enum pt_space space = is_global ? PT_SPACE_GLOBAL : PT_SPACE_GENERIC;
+    return place(test, func, GOES_ON | (is_write ? IS_WRITE : 0) | (uint32_t)space << SPACE_SHIFT,
+                 number);
+}
+
 const struct pt_observer PT_LEVEL_NAME(pt_observer_isolate) = {
-    .name = "isolate", .access = access, .place = place};
+    .name = "isolate", .access = access_isolated, .place = place_isolated};
+
+const struct pt_observer PT_LEVEL_NAME(pt_observer_mem) = {
+    .name = "mem", .access = access_checked, .place = place_checked};

@@ -285,18 +285,21 @@ static const char *advice_of(const struct pt_watch *w)
     }
 }
 
+/* `what` has the use, and memory or a register. */
 static void find(const struct pt_code *c, const struct pt_frame *f, uint32_t lane,
-                 const struct pt_watch *w, struct pt_finding finding)
+                 const struct pt_watch *w, const struct pt_party *what, uint32_t other_use)
 {
-    finding.func = f->body->index;
-    finding.insn = c->insn;
-    finding.lane = lane;
-    finding.other_func = w->func;
-    finding.other_insn = w->op.code->insn;
-    finding.other_warp = w->op.warp;
-    finding.other_lane = w->op.lane;
-    finding.other_writes |= (w->use & PT_USE_WRITE) != 0;
-    finding.advice = advice_of(w);
+    struct pt_finding finding = {.kind = PT_FINDING_RACE_ASYNC,
+                                 .by = pt_party_of(f->state->warp, lane, f->body->index, c->insn),
+                                 .other =
+                                     pt_party_of(w->op.warp, w->op.lane, w->func, w->op.code->insn),
+                                 .detail = advice_of(w)};
+    finding.by.use = what->use;
+    finding.by.has_address = what->has_address;
+    finding.by.address = what->address;
+    finding.by.has_register = what->has_register;
+    finding.by.reg = what->reg;
+    finding.other.use = other_use;
     f->cta->launch->services->found(f->state->warp, &finding);
 }
 
@@ -317,9 +320,10 @@ static void access(const struct pt_code *c, const struct pt_frame *f, uint32_t l
             if (!overlaps || w->is_superseded || !conflicts(use, w->use) || w->known[warp] & lanes)
                 continue;
             find(c, f, (uint32_t)__builtin_ctz(lanes), w,
-                 (struct pt_finding){.has_address = true,
-                                     .address = address > x->first ? address : x->first,
-                                     .writes = use & PT_USE_WRITE});
+                 &(struct pt_party){.use = use,
+                                    .has_address = true,
+                                    .address = address > x->first ? address : x->first},
+                 w->use);
             return;
         }
 }
@@ -339,8 +343,10 @@ static void registers(const struct pt_code *c, const struct pt_frame *f,
                 !(is_written || regs[k].is_def))
                 continue;
             find(c, f, (uint32_t)__builtin_ctz(f->mask), w,
-                 (struct pt_finding){
-                     .reg = regs[k].reg, .writes = regs[k].is_def, .other_writes = is_written});
+                 &(struct pt_party){.use = regs[k].is_def ? PT_USE_WRITE : PT_USE_READ,
+                                    .has_register = true,
+                                    .reg = regs[k].reg},
+                 is_written || w->use & PT_USE_WRITE ? PT_USE_WRITE : PT_USE_READ);
             return;
         }
     }

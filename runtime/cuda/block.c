@@ -14,7 +14,8 @@
 
 /* Freed blocks wait here to be used again for the same size: mapping anew takes several system
  * calls, and the system clears pages. Large ones do if they are a pool's; kernels that use others
- * after they were freed are to be found out. */
+ * after they were freed are to be found out; all others do, too, while the checker of memory
+ * watches. */
 enum { KEPT_BYTES = 1 << 20, KEPT_SUM = 256 << 20 };
 
 static size_t rounded_bytes(size_t bytes)
@@ -50,7 +51,8 @@ static bool keep(struct pt_cu_range *range)
     CUcontext ctx = range->ctx;
     size_t rounded = rounded_bytes(range->bytes);
     bool is_large = rounded > KEPT_BYTES && range->memory != PT_CU_POOLED;
-    if (is_large || ctx->kept_bytes + rounded > KEPT_SUM || range->fd >= 0)
+    if (is_large || ctx->engine->mem.history || ctx->kept_bytes + rounded > KEPT_SUM ||
+        range->fd >= 0)
         return false;
     struct pt_cu_range **list = kept_list(ctx, range->bytes);
     range->next = *list;

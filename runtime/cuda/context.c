@@ -6,6 +6,7 @@
 #include "runtime/cuda/array.h"
 #include "runtime/cuda/block.h"
 #include "runtime/cuda/capture.h"
+#include "runtime/cuda/check.h"
 #include "runtime/cuda/command.h"
 #include "runtime/cuda/context_list.h"
 #include "runtime/cuda/current.h"
@@ -104,6 +105,7 @@ void pt_cu_context_kill(CUcontext ctx)
         pt_cu_stream_management_delete(ctx->streams);
     while (ctx->modules)
         pt_cu_module_delete(ctx->modules);
+    pt_cu_check_end(ctx);
     free_all(ctx);
     ptera_engine_destroy(ctx->engine);
     ctx->engine = NULL;
@@ -122,6 +124,7 @@ CUresult pt_cu_context_revive(CUcontext ctx)
     options.print_ud = ctx;
     options.log = take_note;
     options.device = pt_cu_driver.profile->id;
+    pt_cu_check_set(&options, ctx);
     ptera_result made = ptera_engine_create(&options, &ctx->engine);
     if (made != PTERA_OK)
         return pt_cu_error_of(made);

@@ -4,9 +4,11 @@
 #include "runtime/cuda/error_log.h"
 #include "runtime/cuda/lock.h"
 #include "runtime/cuda/log.h"
+#include "runtime/history.h"
 
-void pt_cu_entry_begin(void)
+void pt_cu_entry_begin(const char *entry)
 {
+    pt_history_enter(entry);
     pt_cu_lock_take();
     pt_cu_log_begin_call();
 }
@@ -27,11 +29,26 @@ static void tell_refusal(const char *entry)
         pt_cu_log_print("%s: what it was asked for is not supported", entry);
 }
 
+static void (*watcher)(const char *entry, CUresult result); /* under the lock */
+
+void pt_cu_entry_watch(void (*failed)(const char *entry, CUresult result))
+{
+    watcher = failed;
+}
+
+static void tell_failure(const char *entry, CUresult result)
+{
+    if (watcher)
+        watcher(entry, result);
+}
+
 CUresult pt_cu_entry_end(const char *entry, CUresult result)
 {
     const char *name = "unknown";
     if (result == CUDA_ERROR_NOT_SUPPORTED)
         tell_refusal(entry);
+    else if (result != CUDA_SUCCESS)
+        tell_failure(entry, result);
     pt_cu_lock_release();
     cuGetErrorName(result, &name);
     if (pt_cu_log_is_on(PT_CU_LOG_API))

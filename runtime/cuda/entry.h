@@ -6,9 +6,12 @@
 
 /* The body of an entry: `return API(call)`. Takes the lock, tells PTERA_LOG=api of the call and its
  * result. */
-#define API(call) (pt_cu_entry_begin(), pt_cu_entry_end(__func__, (call)))
-void pt_cu_entry_begin(void);
+#define API(call) (pt_cu_entry_begin(__func__), pt_cu_entry_end(__func__, (call)))
+void pt_cu_entry_begin(const char *entry);
 CUresult pt_cu_entry_end(const char *entry, CUresult result);
+
+/* `failed` is told of calls that fail, with the lock, which the caller has, too. */
+void pt_cu_entry_watch(void (*failed)(const char *entry, CUresult result));
 
 /* An entry that works on the default stream, or on one that is given, and its twin for programs
  * whose default stream is one for each thread. `call` is called with the default stream in

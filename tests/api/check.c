@@ -66,7 +66,7 @@ int main(void)
     CHECK_INT(launch_checked(early, p, 0, &told), PTERA_OK);
     CHECK_INT(launch_checked(late, p, PTERA_CHECK_RACE, &told), PTERA_OK);
     CHECK_INT(told.n, 1);
-    CHECK_INT(launch_checked(late, p, PTERA_CHECK_RACE << 1, &told), PTERA_ERROR_INVALID_ARGUMENT);
+    CHECK_INT(launch_checked(late, p, 1u << 30, &told), PTERA_ERROR_INVALID_ARGUMENT);
     CHECK_INT(launch_checked(kernel_of(module, "fails"), p, PTERA_CHECK_RACE, &told),
               PTERA_ERROR_TRAP);
     ptera_engine_destroy(engine);

@@ -1,0 +1,13 @@
+/* Checkers of programs that use the driver: PTERA_CHECK. */
+#ifndef PTERA_CUDA_CHECK_H
+#define PTERA_CUDA_CHECK_H
+
+#include "runtime/cuda/abi.h"
+#include "ptera.h"
+
+/* What the environment asks of a context's engine. */
+void pt_cu_check_set(ptera_options *options, CUcontext ctx);
+/* The context's engine is about to end: what was found, with how often. */
+void pt_cu_check_end(CUcontext ctx);
+
+#endif

@@ -1,0 +1,4 @@
+# The labelled set of `ptera check`.
+add_executable(check_labelled check/labelled.c)
+target_link_libraries(check_labelled PRIVATE ptera)
+add_test(NAME check_labelled COMMAND check_labelled ${CMAKE_CURRENT_SOURCE_DIR}/check ${tool})
