@@ -38,18 +38,25 @@ struct file {
     /* the PTX follows, with a zero behind it */
 };
 
-/* The text with the pragma at the end of each module. */
-static const char *forbid_contraction(const struct pt_cubin *cubin, struct pt_arena *arena,
-                                      size_t *len)
+const char *pt_cubin_add_pragmas(const struct pt_cubin *cubin, struct pt_arena *arena, size_t *len)
 {
-    static const char pragma[] = "\n.pragma \"" PT_PRAGMA_FMAD_OFF "\";\n";
+    char pragmas[96] = "";
     PT_VEC(char) text = {0};
+    int n_chars = snprintf(pragmas, sizeof pragmas, "%s",
+                           cubin->is_fmad_off ? "\n.pragma \"" PT_PRAGMA_FMAD_OFF "\";\n" : "");
+    if (cubin->registers)
+        n_chars += snprintf(pragmas + n_chars, sizeof pragmas - (size_t)n_chars,
+                            "\n.pragma \"" PT_PRAGMA_REGISTERS "%u\";\n", cubin->registers);
+    size_t added = (size_t)n_chars;
+    *len = cubin->len;
+    if (!added)
+        return cubin->text;
     for (const char *p = cubin->text, *end = p + cubin->len; p < end;) {
         size_t n = strnlen(p, (size_t)(end - p));
         if (text.n)
             (void)pt_vec_push(arena, &text);
-        memcpy(pt_vec_extend(arena, &text, (uint32_t)(n + sizeof pragma - 1)), p, n);
-        memcpy(text.v + text.n - (sizeof pragma - 1), pragma, sizeof pragma - 1);
+        memcpy(pt_vec_extend(arena, &text, (uint32_t)(n + added)), p, n);
+        memcpy(text.v + text.n - added, pragmas, added);
         for (p += n; p < end && !*p; p++)
             ;
     }
@@ -65,8 +72,8 @@ static Elf64_Shdr section(unsigned name, unsigned type, size_t offset, size_t by
 
 void *pt_cubin_write(const struct pt_cubin *cubin, struct pt_arena *arena, size_t *bytes)
 {
-    size_t len = cubin->len;
-    const char *text = cubin->is_fmad_off ? forbid_contraction(cubin, arena, &len) : cubin->text;
+    size_t len;
+    const char *text = pt_cubin_add_pragmas(cubin, arena, &len);
     *bytes = sizeof(struct file) + len + 1;
     struct file *f = pt_arena_alloc(arena, *bytes);
     f->head = (Elf64_Ehdr){.e_ident = {ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3, ELFCLASS64, ELFDATA2LSB,

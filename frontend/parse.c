@@ -298,6 +298,19 @@ static void read_statements(struct pt_parser *p)
     }
 }
 
+/* To the functions of the module that begins at `line`. A kernel's own directives are stronger. */
+static void apply_pragmas(struct pt_parser *p, uint32_t line)
+{
+    for (uint32_t i = 1; i < p->m->funcs.n; i++) {
+        struct pt_func *f = &p->m->funcs.v[i];
+        if (f->end_line < line)
+            continue;
+        f->keeps_products |= p->keeps_products;
+        if (f->is_entry && !f->maxnreg && !f->maxntid[0] && !f->reqntid[0])
+            f->maxnreg = p->registers;
+    }
+}
+
 /* Reads one module of the text. False if what follows cannot be judged. */
 static bool read_module(struct pt_parser *p, const char *text, size_t len, uint32_t line)
 {
@@ -309,15 +322,14 @@ static bool read_module(struct pt_parser *p, const char *text, size_t len, uint3
     p->file_slots.n = 0;
     p->loc = PT_NONE;
     p->keeps_products = false;
+    p->registers = 0;
     p->m->insn_cache = NULL; /* what a spelling means depends on the version */
     pt_token_advance(p);
     /* Without version and target nothing else can be judged. */
     if (p->tok.kind == PT_TOK_BAD || !read_head(p))
         return false;
     read_statements(p);
-    for (uint32_t i = 1; p->keeps_products && i < p->m->funcs.n; i++)
-        if (p->m->funcs.v[i].end_line >= line)
-            p->m->funcs.v[i].keeps_products = true;
+    apply_pragmas(p, line);
     return p->tok.kind == PT_TOK_END;
 }
 

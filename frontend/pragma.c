@@ -1,6 +1,7 @@
 /* .pragma (PTX ISA, "Performance-Tuning Directives"): in modules, functions and bodies. */
 #include "frontend/pragma.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "frontend/cubin.h"
@@ -10,6 +11,17 @@ static bool is_fmad_off(const struct pt_token *t)
 {
     static const char word[] = "\"" PT_PRAGMA_FMAD_OFF "\"";
     return t->len == sizeof word - 1 && memcmp(t->text, word, t->len) == 0;
+}
+
+/* The most registers that kernels without a directive of their own may have; 0: not said. */
+static uint32_t read_registers(const struct pt_token *t)
+{
+    static const char word[] = "\"" PT_PRAGMA_REGISTERS;
+    size_t n = sizeof word - 1;
+    if (t->len <= n || memcmp(t->text, word, n) != 0)
+        return 0;
+    unsigned long value = strtoul(t->text + n, NULL, 10); /* the quote ends it */
+    return value <= UINT32_MAX ? (uint32_t)value : 0;
 }
 
 bool pt_pragma_parse(struct pt_parser *p)
@@ -36,6 +48,8 @@ bool pt_pragma_parse(struct pt_parser *p)
                 return false;
         }
         p->keeps_products |= is_fmad_off(&t);
+        if (read_registers(&t))
+            p->registers = read_registers(&t);
         pt_token_advance(p);
     } while (pt_token_accept(p, ','));
     return pt_token_expect(p, ';');

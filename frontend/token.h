@@ -35,6 +35,7 @@ struct pt_parser {
     uint32_t nesting;       /* of the constant expression being read */
     bool has_failed;        /* a statement was given up */
     bool keeps_products;    /* the module has PT_PRAGMA_FMAD_OFF */
+    uint32_t registers;     /* the module's PT_PRAGMA_REGISTERS; 0: it has none */
     bool may_index;         /* the operand being read may be NAME[N] */
     bool index_is_address;  /* and then is the address of the element, not an access to it */
     bool has_alias;         /* label_alias has an entry that is not 0 */

@@ -60,6 +60,24 @@ static bool read_input(struct assembly *a, const struct ptxas_input *input,
     return ok;
 }
 
+/* As ptxas does (measured, 13.0): neither for -O0 nor for -g. */
+static bool may_contract(const struct assembly *a)
+{
+    const char *fmad = a->options.value[PTXAS_fmad], *level = a->options.value[PTXAS_opt_level];
+    return !(fmad && !strcmp(fmad, "false")) && !(level && *level && !atoi(level)) &&
+           !has(a, PTXAS_device_debug);
+}
+
+/* -maxrregcount: 0 where it is none, or archmax, which allows all. */
+static unsigned most_registers(const struct assembly *a)
+{
+    const char *value = a->options.value[PTXAS_maxrregcount];
+    enum { FEWEST = 16 }; /* archmin */
+    if (value && !strcmp(value, "archmin"))
+        return FEWEST;
+    return value ? (unsigned)strtoul(value, NULL, 10) : 0;
+}
+
 static bool read_inputs(struct assembly *a)
 {
     uint32_t n = a->options.inputs.n;
@@ -71,6 +89,11 @@ static bool read_inputs(struct assembly *a)
     a->len = units[0].len;
     if (n > 1)
         a->text = pt_link_text_join(units, n, &a->arena, &a->len);
+    const struct pt_cubin told = {.text = a->text,
+                                  .len = a->len,
+                                  .is_fmad_off = !may_contract(a),
+                                  .registers = most_registers(a)};
+    a->text = pt_cubin_add_pragmas(&told, &a->arena, &a->len);
     return true;
 }
 
@@ -232,21 +255,16 @@ static bool report(struct assembly *a)
 
 /* ---- output ---------------------------------------------------------------------------------- */
 
-/* As ptxas does (measured, 13.0): neither for -O0 nor for -g. */
-static bool may_contract(const struct assembly *a)
-{
-    const char *fmad = a->options.value[PTXAS_fmad], *level = a->options.value[PTXAS_opt_level];
-    return !(fmad && !strcmp(fmad, "false")) && !(level && *level && !atoi(level)) &&
-           !has(a, PTXAS_device_debug);
-}
-
 static bool write_cubin(struct assembly *a)
 {
     const struct ptxas_options *o = &a->options;
     const char *path = has(a, PTXAS_output_file) ? o->value[PTXAS_output_file] : "elf.o";
     size_t bytes;
-    const struct pt_cubin cubin = {a->text,           a->len,          o->sm, o->feature,
-                                   is_relocatable(a), !may_contract(a)};
+    const struct pt_cubin cubin = {.text = a->text,
+                                   .len = a->len,
+                                   .sm = o->sm,
+                                   .feature = o->feature,
+                                   .is_relocatable = is_relocatable(a)};
     const void *data = pt_cubin_write(&cubin, &a->arena, &bytes);
     FILE *out = fopen(path, "wb");
     if (!out) {

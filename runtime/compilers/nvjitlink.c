@@ -30,6 +30,7 @@ struct handle {
     bool has_lto_input; /* something for NVIDIA's to link */
     unsigned sm;
     char feature;
+    unsigned registers;    /* that a kernel may have; 0: any number */
     struct pt_arena arena; /* of what follows */
     PT_VEC(struct pt_link_unit) units;
     const void *cubin;
@@ -70,7 +71,8 @@ static int Create(struct handle **out, uint32_t n, const char *const *options)
             char *rest;
             h->sm = (unsigned)strtoul(options[i] + 9, &rest, 10);
             h->feature = *rest;
-        }
+        } else if (!strncmp(options[i], "-maxrregcount=", 14))
+            h->registers = (unsigned)strtoul(options[i] + 14, NULL, 10);
     }
     if (r == SUCCESS && h->is_lto && !has_ptx)
         mine[n++] = "-ptx";
@@ -204,8 +206,11 @@ static int Complete(struct handle *h)
         return r;
     if (!h->units.n)
         return ERROR_INVALID_INPUT;
-    struct pt_cubin cubin = {
-        .text = h->units.v->text, .len = h->units.v->len, .sm = h->sm, .feature = h->feature};
+    struct pt_cubin cubin = {.text = h->units.v->text,
+                             .len = h->units.v->len,
+                             .sm = h->sm,
+                             .feature = h->feature,
+                             .registers = h->registers};
     if (h->units.n > 1)
         cubin.text = pt_link_text_join(h->units.v, h->units.n, &h->arena, &cubin.len);
     h->cubin = pt_cubin_write(&cubin, &h->arena, &h->bytes);

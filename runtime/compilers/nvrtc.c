@@ -47,6 +47,7 @@ struct program {
     unsigned sm;
     char feature;
     bool is_relocatable, is_fmad_off;
+    unsigned registers; /* that a kernel may have; 0: any number */
     void *cubin; /* once somebody has asked for it */
     size_t bytes;
 };
@@ -103,8 +104,8 @@ static int make_cubin(struct program *p)
     if (setjmp(oom) == 0) {
         char *text = pt_arena_alloc(&arena, size);
         r = nvrtcGetPTX(p->theirs, text);
-        const struct pt_cubin cubin = {text,       size - 1,          p->sm,
-                                       p->feature, p->is_relocatable, p->is_fmad_off};
+        const struct pt_cubin cubin = {text,           size - 1,       p->sm,       p->feature,
+                                       p->is_relocatable, p->is_fmad_off, p->registers};
         const void *made = r == NVRTC_SUCCESS ? pt_cubin_write(&cubin, &arena, &p->bytes) : NULL;
         p->cubin = made ? malloc(p->bytes) : NULL;
         if (p->cubin)
@@ -189,6 +190,9 @@ static void look_at_option(struct program *p, const char *const *option, const c
     const char *value;
     p->is_relocatable |= is_one(*option, relocatable);
     p->is_fmad_off |= is_one(*option, uncontracted);
+    if (value_of(option, end, "--maxrregcount", &value) ||
+        value_of(option, end, "-maxrregcount", &value))
+        p->registers = (unsigned)strtoul(value, NULL, 10);
     if (arch_of(option, end, &value)) {
         char *rest;
         bool is_real = !strncmp(value, "sm_", 3);

@@ -140,6 +140,23 @@ ptxas info    : Function properties for k
     N bytes stack frame, 0 bytes spill stores, 0 bytes spill loads
 ptxas info    : Used N registers, 32 bytes smem" "$(sed \
     's/ [0-9]* bytes stack/ N bytes stack/; s/Used [0-9]*/Used N/' messages)"
+
+# Sixty values at once, and what a kernel may have of registers.
+{
+    printf '.version 8.0\n.target sm_90\n.address_size 64\n.visible .entry k(.param .u64 p)\n{\n'
+    printf '.reg .b64 %%rd1; .reg .b32 %%r<60>; ld.param.u64 %%rd1, [p];\n'
+    for i in $(seq 0 59); do echo "ld.global.b32 %r$i, [%rd1+$((4 * i))];"; done
+    for i in $(seq 0 59); do echo "st.global.b32 [%rd1+$((4 * i + 4))], %r$i;"; done
+    printf 'ret;\n}\n'
+} >many.ptx
+registers() {
+    ./ptxas -v -arch=sm_90 "$@" many.ptx 2>&1 | sed -n 's/.*Used \([0-9]*\) registers.*/\1/p'
+}
+same "many registers" yes "$([ "$(registers)" -ge 60 ] && echo yes)"
+same "-maxrregcount" 38 "$(registers -maxrregcount=38)"
+same "-maxrregcount, the kernel's own" 46 \
+    "$(sed -i 's/u64 p)$/u64 p) .maxnreg 46/' many.ptx && registers -maxrregcount=38)"
+
 sed 's/mul\.f32/mul.f33/' k.ptx >bad.ptx
 ./ptxas -arch=sm_90 bad.ptx 2>messages
 same "bad PTX" \
