@@ -13,6 +13,7 @@
 #include "frontend/cubin.h"
 #include "frontend/fatbin.h"
 #include "frontend/link_text.h"
+#include "runtime/compilers/device_runtime.h"
 #include "runtime/compilers/real.h"
 
 enum {
@@ -138,6 +139,8 @@ static int AddData(struct handle *h, int type, const void *data, size_t size, co
 {
     if (!h || !data)
         return ERROR_NULL_INPUT;
+    if (pt_device_runtime_is(data, size))
+        return add_ours(h, pt_device_runtime_text, strlen(pt_device_runtime_text), name);
     if (h->is_lto && (type == INPUT_LTOIR || type > INPUT_FATBIN ||
                       (type == INPUT_FATBIN && !is_elf(data, size)))) {
         int r = add_theirs(h, type, data, size, name);

@@ -48,6 +48,15 @@ def total(values, out):
         cuda.atomic.add(out, 0, parts[0])
 
 
+@cuda.jit
+def ripple(values):
+    """Each row from the one above it, read at the other end: all blocks wait for each other."""
+    grid, column = cuda.cg.this_grid(), cuda.grid(1)
+    for row in range(1, values.shape[0]):
+        values[row, column] = values[row - 1, values.shape[1] - column - 1] + 1
+        grid.sync()
+
+
 class Numba(unittest.TestCase):
     def test_add(self):
         a = np.arange(5000, dtype=np.float32)
@@ -68,6 +77,17 @@ class Numba(unittest.TestCase):
         out = np.zeros(1, np.int64)
         total[40, 256](values, out)
         self.assertEqual(out[0], values.sum())
+
+    def test_grid_sync(self):
+        values = np.zeros((20, 256), np.int32)
+        ripple[4, 64](values)
+        np.testing.assert_array_equal(values, np.arange(20)[:, None] + np.zeros(256, np.int32))
+
+    def test_registers(self):
+        signature = "void(float32[::1], float32[::1], float32[::1])"
+        self.assertLessEqual(
+            cuda.jit(signature, max_registers=16)(add.py_func).get_regs_per_thread(), 16
+        )
 
     def test_reduce(self):
         values = np.arange(1234, dtype=np.float64)

@@ -68,6 +68,28 @@ cat >part.ptx <<'END'
 .visible .func unused() { ret; }
 END
 gives "-arch=sm_90 cubin 7" link libnvJitLink.so.13 2 part.ptx seven.ptx
+# A barrier of the grid in a launch that is not cooperative: it returns 1.
+cat >grid.ptx <<'END'
+.version 8.0
+.target sm_90
+.address_size 64
+.extern .func (.param .b64 handle) cudaCGGetIntrinsicHandle(.param .b32 scope);
+.extern .func (.param .b32 error) cudaCGSynchronize(.param .b64 handle, .param .b32 flags);
+.visible .entry k(.param .u64 out)
+{
+    .reg .b32 %r; .reg .b64 %rd<2>;
+    {
+        .param .b32 a; .param .b32 f; .param .b64 h; .param .b32 e;
+        st.param.b32 [a], 1; st.param.b32 [f], 0;
+        call (h), cudaCGGetIntrinsicHandle, (a);
+        call (e), cudaCGSynchronize, (h, f);
+        ld.param.b32 %r, [e];
+    }
+    ld.param.u64 %rd1, [out]; cvta.to.global.u64 %rd1, %rd1; st.global.u32 [%rd1], %r; ret;
+}
+END
+printf '!<arch>\ncuda_device_runtime.o/' >libcudadevrt.a
+gives "-arch=sm_90 cubin 1" link libnvJitLink.so.13 10 grid.ptx libcudadevrt.a
 gives "-arch=sm_90 nvJitLinkAddData: 8" link libnvJitLink.so.13 5 seven.ptx
 same "why" \
     "ptera: libnvJitLink.so.13: seven.ptx: objects and libraries of the host, and LTO code, are \

@@ -1,0 +1,15 @@
+/* CUDA's device runtime library, libcudadevrt.a, which programs link for barriers of whole grids:
+ * of those it has machine code alone for most GPUs, so that Ptera has functions of its own. */
+#ifndef PTERA_COMPILERS_DEVICE_RUNTIME_H
+#define PTERA_COMPILERS_DEVICE_RUNTIME_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* Is the archive that library? */
+bool pt_device_runtime_is(const void *data, size_t size);
+
+/* A module to link in its place. */
+extern const char pt_device_runtime_text[];
+
+#endif
