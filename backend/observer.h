@@ -105,6 +105,7 @@ struct pt_observer {
     bool (*access)(const struct pt_event *e, const struct pt_access *access);
     void (*sync)(const struct pt_event *e, const struct pt_sync *sync);
     void (*instruction)(const struct pt_event *e);
+    void (*guard)(const struct pt_event *e); /* of all lanes that look at it */
     void (*block)(const struct pt_event *e); /* its first instruction */
     void (*registers)(const struct pt_event *e, const struct pt_register_use *uses, uint32_t n);
     /* Asynchronous operations: issued (false: no memory), and done, its mbarrier being about to say

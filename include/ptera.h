@@ -122,14 +122,19 @@ typedef struct ptera_options {
      * environment names, else the first of PTERA_COMPUTE_CAPABILITY, else an H200. */
     const char *device;
     /* Names of observers, separated by commas, that watch all launches of the engine, which are
-     * interpreted then, and its memory: "isolate" does what ptera_launch.isolate says, "race" and
-     * "mem" what PTERA_CHECK_RACE and PTERA_CHECK_MEM say. NULL: those that PTERA_OBSERVE in the
-     * environment names, else none. */
+     * interpreted then, and its memory: "isolate" does what ptera_launch.isolate says, "race",
+     * "mem", "init" and "init-load" what PTERA_CHECK_RACE and the others say. NULL: those that
+     * PTERA_OBSERVE in the environment names, else none. */
     const char *observe;
     /* Told when a checker finds what it has not found before: finding `index` of the engine, for
      * ptera_engine_finding. From any thread, several at once. NULL: nobody listens. */
     void (*finding)(void *ud, unsigned index);
     void *finding_ud;
+    /* Findings are told of kernels alone whose names match (a pattern of the shell, of less than
+     * 256 bytes; NULL: all), and of their launches only of those behind the first check_skip, and
+     * of so many of these (0: all). */
+    const char *check_kernels;
+    unsigned check_skip, check_count;
 } ptera_options;
 
 /* Sets the defaults. `size` is sizeof *options where the program is compiled. NULL is allowed. */
@@ -469,7 +474,12 @@ typedef enum ptera_check {
      * pointers, writes to constants and parameters, misaligned ones, other spaces than .global that
      * an instruction says it is. The access then happens: if there is no memory the kernel
      * fails, as it would without the checker. */
-    PTERA_CHECK_MEM = 2
+    PTERA_CHECK_MEM = 2,
+    /* Values that nobody made (registers, shared and local memory and blocks of malloc before they
+     * are written) where they decide a branch, an address, a barrier or an atomic; copies and what
+     * is computed of them are followed. Buffers hold zeros, and count as written. */
+    PTERA_CHECK_INIT = 4,
+    PTERA_CHECK_INIT_LOAD = 8 /* every load of such memory */
 } ptera_check;
 
 /* The order in which threads run that wait for nobody. PTX leaves it open: a kernel whose result

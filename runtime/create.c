@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "runtime/engine.h"
+#include "backend/shadow.h"
 #include "runtime/fault.h"
 #include "runtime/finding.h"
 #include "runtime/handler.h"
@@ -131,13 +132,15 @@ static bool set_up(ptera_engine *engine, const ptera_options *o)
         pt_observe_list_memory(engine->backend, engine->observers, engine->memory_observers);
     engine->log = o->log;
     engine->log_ud = o->log_ud;
-    pt_finding_init(engine, o->finding, o->finding_ud);
     if (engine->observers & PT_TEST_mem)
         engine->mem.history = pt_history_new(&engine->allocator);
+    if (engine->observers & (PT_TEST_init | PT_TEST_init_load))
+        pt_engine_shadow(engine);
     set_tolerance(engine);
     pt_queue_init(&engine->queue);
     pt_heap_init(&engine->heap, &engine->mem, o->heap_bytes);
     pt_pool_init(&engine->pool, &engine->allocator, engine->threads);
+    pt_finding_init(engine, o);
     return pt_print_init(&engine->printer, &engine->mem, o->print, o->print_ud);
 }
 
@@ -153,6 +156,7 @@ static void tear_down(ptera_engine *engine)
     pt_heap_close(&engine->heap);
     pt_print_close(&engine->printer);
     pt_mem_close(&engine->mem);
+    pt_shadow_free(engine->mem.shadow);
     pt_history_free(engine->mem.history);
     pt_finding_close(engine);
     pt_arena_free(&engine->host.arena);
@@ -173,7 +177,7 @@ ptera_result ptera_engine_create(const ptera_options *options, ptera_engine **en
     bool is_late, is_inside;
     if (!backend || !device || o.threads > THREADS_MAX || !(o.compile_seconds >= 0) ||
         !find_tier(&tier) || !find_async(&is_late) || !find_compiler(&is_inside) ||
-        !find_observers(backend, &o, &observers))
+        !find_observers(backend, &o, &observers) || !pt_finding_may_be(&o))
         return PTERA_ERROR_INVALID_ARGUMENT;
     struct pt_allocator allocator = pt_malloc_allocator;
     if (o.resize)

@@ -1,6 +1,7 @@
 /* What all of an engine's parts need of it: memory, the text of the last failure, the log,
  * whether it belongs to this process. */
 #include "runtime/engine.h"
+#include "backend/shadow.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -18,6 +19,18 @@ void pt_engine_free(ptera_engine *engine, void *p)
 {
     if (p)
         engine->allocator.resize(engine->allocator.ud, p, 0);
+}
+
+struct pt_shadow *pt_engine_shadow(ptera_engine *engine)
+{
+    struct pt_shadow *shadow = atomic_load(&engine->mem.shadow), *none = NULL;
+    if (shadow)
+        return shadow;
+    shadow = pt_shadow_new(&engine->allocator);
+    if (!shadow || atomic_compare_exchange_strong(&engine->mem.shadow, &none, shadow))
+        return shadow;
+    pt_shadow_free(shadow);
+    return none;
 }
 
 void pt_engine_fail(ptera_engine *engine, const char *format, ...)

@@ -49,6 +49,8 @@ struct pt_own {
     char apart[32];
 };
 
+enum { PT_FINDING_PATTERN = 256 };
+
 /* What checkers found: finding.c. */
 struct pt_findings {
     pthread_mutex_t lock;
@@ -57,6 +59,10 @@ struct pt_findings {
     uint64_t untold; /* what was not told apart any more */
     void (*tell)(void *ud, unsigned index);
     void *ud;
+    /* as ptera_options.check_kernels and what follows; the launches so far */
+    char kernels[PT_FINDING_PATTERN];
+    unsigned skip, most;
+    atomic_uint n_launches;
 };
 
 struct ptera_engine {
@@ -158,6 +164,8 @@ void pt_engine_free(ptera_engine *engine, void *p);
 unsigned pt_engine_forks(void);
 /* True in a process that a fork made after the engine: nothing may be done with it. */
 bool pt_engine_is_inherited(const ptera_engine *engine);
+/* Which memory holds values, from the first call on; NULL: no memory. */
+struct pt_shadow *pt_engine_shadow(ptera_engine *engine);
 /* Sets the text of ptera_engine_error. */
 __attribute__((format(printf, 2, 3))) void pt_engine_fail(ptera_engine *engine, const char *format,
                                                           ...);

@@ -1,6 +1,8 @@
 /* What checkers find: kept by the engine, each finding once, with how often it was seen. */
 #include "runtime/finding.h"
 
+#include <fnmatch.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "backend/observer.h"
@@ -15,11 +17,31 @@ enum {
 
 const char pt_finding_not_malloced[] = "free of what malloc did not give";
 
-void pt_finding_init(ptera_engine *engine, void (*tell)(void *ud, unsigned index), void *ud)
+void pt_finding_init(ptera_engine *engine, const ptera_options *options)
 {
-    pthread_mutex_init(&engine->findings.lock, NULL);
-    engine->findings.tell = tell;
-    engine->findings.ud = ud;
+    struct pt_findings *f = &engine->findings;
+    const char *kernels = options->check_kernels ? options->check_kernels : "*";
+    pthread_mutex_init(&f->lock, NULL);
+    f->tell = options->finding;
+    f->ud = options->finding_ud;
+    f->skip = options->check_skip;
+    f->most = options->check_count;
+    snprintf(f->kernels, sizeof f->kernels, "%s", kernels);
+}
+
+bool pt_finding_may_be(const ptera_options *options)
+{
+    const char *kernels = options->check_kernels;
+    return !kernels || strlen(kernels) < PT_FINDING_PATTERN;
+}
+
+bool pt_finding_is_mute(ptera_engine *engine, const char *kernel)
+{
+    struct pt_findings *f = &engine->findings;
+    if (strcmp(f->kernels, "*") != 0 && fnmatch(f->kernels, kernel, 0) != 0)
+        return true;
+    unsigned before = atomic_fetch_add(&f->n_launches, 1);
+    return before < f->skip || (f->most && before - f->skip >= f->most);
 }
 
 static void release(struct pt_found *found)
@@ -144,6 +166,8 @@ void pt_finding_add(const struct pt_warp *warp, const struct pt_finding *given)
 {
     struct pt_job *job = pt_job_of(warp->cta->launch);
     struct pt_finding mine = refined(job, given), *finding = &mine;
+    if (job->is_mute)
+        return;
     struct pt_findings *f = &job->engine->findings;
     struct pt_found *found;
     pthread_mutex_lock(&f->lock);

@@ -15,7 +15,11 @@ struct pt_found {
     struct pt_arena arena; /* has it, and its texts */
 };
 
-void pt_finding_init(ptera_engine *engine, void (*tell)(void *ud, unsigned index), void *ud);
+/* False: the pattern of kernels is too long. */
+bool pt_finding_may_be(const ptera_options *options);
+void pt_finding_init(ptera_engine *engine, const ptera_options *options);
+/* Whether a launch of the kernel, which begins, is one whose findings are not told. */
+bool pt_finding_is_mute(ptera_engine *engine, const char *kernel);
 void pt_finding_close(ptera_engine *engine);
 /* As pt_services.found. */
 void pt_finding_add(const struct pt_warp *warp, const struct pt_finding *finding);

@@ -131,6 +131,7 @@ uint64_t pt_heap_alloc(struct pt_heap *heap, uint64_t bytes)
     uint64_t p = alloc_locked(heap, granules ? granules : 1);
     pthread_mutex_unlock(&heap->lock);
     if (p) {
+        pt_mem_set_written(heap->mem, p, bytes, false);
         pt_history_add(heap->mem->history, p, bytes, true);
         pt_observe_memory(heap->mem->observers, PT_MEMORY_ALLOCATED, (void *)(uintptr_t)p, bytes);
     }

@@ -26,6 +26,7 @@ struct pt_job {
     bool is_late;      /* asynchronous operations are put off */
     uint8_t unwritten; /* as ptera_launch has it */
     uint32_t tests;    /* enum pt_test */
+    bool is_mute;      /* what is found in it is not told */
     bool is_checked;   /* findings are its result, and told to: */
     void (*finding)(void *ud, const char *text);
     void *finding_ud;

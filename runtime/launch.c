@@ -519,11 +519,16 @@ static ptera_result prepare(struct pt_job *job, const ptera_launch *given,
     job->unwritten = (uint8_t)given->unwritten;
     job->tests = tests_of(job, given);
     job->is_checked = given->checks != 0;
+    job->is_mute = job->tests & PT_TEST_OBSERVERS &&
+                   pt_finding_is_mute(job->engine, func_of(job->kernel)->name);
     job->finding = given->finding;
     job->finding_ud = given->finding_ud;
     job->launch.is_reversed = given->order == PTERA_ORDER_REVERSE;
     uint32_t asks_memory = PT_TEST_isolate | PT_TEST_mem;
     job->launch.releases = job->tests & asks_memory ? &job->engine->mem.releases : NULL;
+    if (job->tests & (PT_TEST_init | PT_TEST_init_load) &&
+        !(job->launch.shadow = pt_engine_shadow(job->engine)))
+        return PTERA_ERROR_OUT_OF_MEMORY;
     job->launch.services = &pt_launch_services;
     job->launch.grid_id = atomic_fetch_add(&job->engine->grid_ids, 1) + 1;
     ptera_result r = pt_compile_kernel(job->kernel, job->tests, &job->launch.program);

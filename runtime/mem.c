@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "ir/bits.h"
+#include "backend/shadow.h"
 #include "runtime/history.h"
 #include "runtime/observe.h"
 
@@ -303,8 +304,16 @@ static void *try_alloc(struct pt_mem *mem, size_t bytes, enum pt_mem_kind kind)
     return p;
 }
 
+void pt_mem_set_written(struct pt_mem *mem, uint64_t address, uint64_t bytes, bool is_written)
+{
+    struct pt_shadow *shadow = atomic_load_explicit(&mem->shadow, memory_order_acquire);
+    if (shadow)
+        pt_shadow_set(shadow, address, bytes, is_written ? PT_SHADOW_DEFINED : PT_SHADOW_UNWRITTEN);
+}
+
 static void tell_made(struct pt_mem *mem, void *p, size_t bytes)
 {
+    pt_mem_set_written(mem, (uintptr_t)p, bytes, true);
     pt_history_add(mem->history, (uintptr_t)p, bytes, false);
     pt_observe_memory(mem->observers, PT_MEMORY_ALLOCATED, p, bytes);
 }

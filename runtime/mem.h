@@ -33,6 +33,7 @@ struct pt_mem_range {
 };
 
 struct pt_history;
+struct pt_shadow;
 struct pt_observer;
 
 struct pt_mem {
@@ -53,6 +54,7 @@ struct pt_mem {
     uint64_t opened[PT_MEM_OPENED]; /* pages that pt_mem_open made usable; more stay open */
     atomic_uint n_opened;
     const struct pt_observer *const *observers; /* of memory, then NULL; NULL: nobody watches */
+    _Atomic(struct pt_shadow *) shadow;         /* backend/shadow.h; NULL: nobody asks */
     struct pt_history *history;                 /* history.h; NULL: nobody asks */
     /* grows when memory is freed, also in the device heap, or unregistered */
     atomic_uint_fast64_t releases;
@@ -78,6 +80,8 @@ uint64_t pt_mem_reuse(struct pt_mem *mem, uint64_t address, size_t bytes);
 bool pt_mem_register(struct pt_mem *mem, uint64_t address, size_t bytes, bool *overlaps);
 /* Forgets host memory. Returns false if none was registered from there. */
 bool pt_mem_unregister(struct pt_mem *mem, uint64_t address);
+/* Memory holds no values, or does: for the checker of that. */
+void pt_mem_set_written(struct pt_mem *mem, uint64_t address, uint64_t bytes, bool is_written);
 /* The allocation that holds `address` or else the one nearest to it. Returns false if there is
  * none. */
 bool pt_mem_near(struct pt_mem *mem, uint64_t address, struct pt_mem_record *record);

@@ -45,7 +45,10 @@ uint32_t pt_observe_checks(unsigned checks)
     static const struct {
         unsigned check;
         uint32_t test;
-    } checkers[] = {{PTERA_CHECK_RACE, PT_TEST_race}, {PTERA_CHECK_MEM, PT_TEST_mem}};
+    } checkers[] = {{PTERA_CHECK_RACE, PT_TEST_race},
+                    {PTERA_CHECK_MEM, PT_TEST_mem},
+                    {PTERA_CHECK_INIT, PT_TEST_init},
+                    {PTERA_CHECK_INIT_LOAD, PT_TEST_init_load}};
     uint32_t tests = 0;
     for (size_t i = 0; i < sizeof checkers / sizeof *checkers; i++)
         tests |= checks & checkers[i].check ? checkers[i].test : 0;

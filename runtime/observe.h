@@ -7,7 +7,9 @@
 #include "backend/observer.h"
 #include "ptera.h"
 
-enum { PT_CHECKS_ALL = PTERA_CHECK_RACE | PTERA_CHECK_MEM };
+enum {
+    PT_CHECKS_ALL = PTERA_CHECK_RACE | PTERA_CHECK_MEM | PTERA_CHECK_INIT | PTERA_CHECK_INIT_LOAD
+};
 
 /* The observers that `names` has, separated by commas, as a set of enum pt_test; NULL: none. False,
  * with the reason in `why` (`size` bytes), if there is one not. */

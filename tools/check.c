@@ -1,20 +1,31 @@
 /* ptera check: a kernel under checkers, and reports of what they find. */
 #include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "tools/audit/elf.h"
 #include "tools/commands.h"
+#include "tools/exec.h"
 #include "tools/pages.h"
 #include "tools/report.h"
 #include "tools/run.h"
+#include "tools/summary.h"
+#include "tools/suppress.h"
 
 static const char check_help[] =
     "usage: ptera check TOOL[,TOOL] [OPTIONS] FILE.ptx ARG...\n"
+    "       ptera check TOOL[,TOOL] [OPTIONS] -- PROGRAM [ARGS...]\n"
     "       ptera check --read FILE [OPTIONS]     a report of what --save kept\n"
     "       ptera check --explain [KIND]          what a finding means\n\n"
-    "Runs a kernel, interpreted, under checkers. Further options and arguments are those of "
-    "`ptera run`.\n\n"
+    "Runs a kernel, or a CUDA program and all its kernels, interpreted, under checkers. Further "
+    "options and arguments of a\n"
+    "kernel are those of `ptera run`.\n\n"
+    "  init                no branch, address, barrier or atomic depends on registers or memory "
+    "that nobody wrote; --init=load: no\n"
+    "                      such memory is loaded at all\n"
     "  mem                 every access lies in memory of the kernel, is aligned, does not write "
     "what kernels may only read, and is\n"
     "                      in the space that the instruction names. The kernel goes on where there "
@@ -26,19 +37,35 @@ static const char check_help[] =
     "                      reads, needs its completion: by a wait of the thread, a test of the "
     "mbarrier, or a barrier behind\n"
     "                      a thread that has waited. Races between ordinary accesses are not "
-    "looked for\n\n"
-    "  --format text|json  of the report (text)\n"
+    "looked for\n"
+    "  all                 init, mem and race\n\n"
+    "  --format text|json|sarif|html\n"
+    "                      of the report (text)\n"
     "  --log-file FILE     where the report goes (standard error)\n"
     "  --save FILE         keeps what was found, for --read\n"
-    "  --error-exitcode N  the exit status if something was found (1)\n\n"
+    "  --error-exitcode N  the exit status if something was found (1)\n"
+    "  --print-limit N     the first N findings are told\n"
+    "  --kernel-name NAME  findings in kernels of that name, a pattern of the shell, alone\n"
+    "  --launch-skip N, --launch-count N\n"
+    "                      of the launches of such kernels, those behind the first N, and so many "
+    "of "
+    "them\n"
+    "  --suppressions FILE findings that its lines KIND KERNEL FILE:LINE name, as patterns, are "
+    "left out\n"
+    "  --gen-suppressions FILE\n"
+    "                      writes such lines of what was found\n"
+    "  --leak-check        of a program, with mem: memory that it never freed is a finding\n\n"
     "Each finding is told once, with how often it was seen. Exit status: 0 nothing was found, 1 "
-    "something was, or the kernel failed.\n";
+    "something was, or the kernel failed;\n"
+    "a program's own if nothing was found.\n";
 
 struct options {
     const char *tools; /* between commas */
     const struct report_format *format;
-    const char *log_file, *save, *read;
+    const char *log_file, *save, *read, *suppressions, *new_suppressions, *kernels;
+    unsigned print_limit, launch_skip, launch_count;
     int error_status;
+    bool tells_loads, tells_leaks;
 };
 
 static int wrong_usage(const char *what, const char *value)
@@ -49,20 +76,56 @@ static int wrong_usage(const char *what, const char *value)
 
 /* ---- checkers -------------------------------------------------------------------------------- */
 
+static const struct checker {
+    const char *name;
+    unsigned check;
+    bool is_of_all; /* `all` means it, too */
+} checkers[] = {{"init", PTERA_CHECK_INIT, true},
+                {"init-load", PTERA_CHECK_INIT_LOAD, false},
+                {"mem", PTERA_CHECK_MEM, true},
+                {"race", PTERA_CHECK_RACE, true}};
+enum { N_CHECKERS = sizeof checkers / sizeof *checkers };
+
 /* Sets what a checker asks of the launch. False: there is no such checker. */
 static bool set_checker(const char *name, size_t n, ptera_launch *launch)
 {
-    static const struct {
-        const char *name;
-        unsigned check;
-    } checkers[] = {{"mem", PTERA_CHECK_MEM}, {"race", PTERA_CHECK_RACE}};
-    for (size_t i = 0; i < sizeof checkers / sizeof *checkers; i++) {
+    for (size_t i = 0; i < N_CHECKERS; i++) {
         if (n != strlen(checkers[i].name) || strncmp(name, checkers[i].name, n) != 0)
             continue;
         launch->checks |= checkers[i].check;
         return true;
     }
     return false;
+}
+
+struct names {
+    char *text;
+    size_t n, size;
+};
+
+static void add_name(struct names *names, const char *name, size_t length)
+{
+    if (names->n < names->size)
+        names->n += (size_t)snprintf(names->text + names->n, names->size - names->n, "%s%.*s",
+                                     names->n ? "," : "", (int)length, name);
+}
+
+/* The names, with --init=load in the place of init, and those that `all` means. */
+static int name_tools(const struct options *o, const char *given, char *tools, size_t size)
+{
+    struct names names = {tools, 0, size};
+    for (const char *at = given; *at;) {
+        size_t length = strcspn(at, ",");
+        bool is_all = length == 3 && !strncmp(at, "all", length);
+        bool is_load = o->tells_loads && length == 4 && !strncmp(at, "init", length);
+        for (size_t i = 0; is_all && i < N_CHECKERS; i++)
+            if (checkers[i].is_of_all)
+                add_name(&names, checkers[i].name, strlen(checkers[i].name));
+        if (!is_all)
+            add_name(&names, is_load ? "init-load" : at, is_load ? 9 : length);
+        at += length + (at[length] == ',');
+    }
+    return names.n && names.n < size ? EXIT_GOOD : wrong_usage("no checker is given, but", given);
 }
 
 static int set_checkers(const char *names, ptera_launch *launch)
@@ -78,88 +141,212 @@ static int set_checkers(const char *names, ptera_launch *launch)
 
 /* ---- reports --------------------------------------------------------------------------------- */
 
-static int put_report(const struct options *o, const struct report *report, int status)
+static FILE *open_report(const char *path)
 {
-    FILE *out = o->log_file ? fopen(o->log_file, "we") : stderr;
-    if (!out) {
-        fprintf(stderr, "ptera check: cannot write %s: %s\n", o->log_file, strerror(errno));
-        return EXIT_FAILED;
-    }
-    o->format->put(out, report);
-    bool is_text = o->format->put == report_text_put;
+    FILE *out = path ? fopen(path, "we") : stderr;
+    if (!out)
+        fprintf(stderr, "ptera check: cannot write %s: %s\n", path, strerror(errno));
+    return out;
+}
+
+static bool close_report(FILE *out)
+{
+    return out == stderr || fclose(out) == 0;
+}
+
+static void put_end(FILE *out, const struct options *o, unsigned n, bool is_good)
+{
     const char *tools = o->tools ? o->tools : "--read";
-    if (is_text && report->n)
-        fprintf(out, "ptera check %s: %u finding%s\n", tools, report->n, report->n > 1 ? "s" : "");
-    else if (is_text && status == EXIT_GOOD)
+    if (n)
+        fprintf(out, "ptera check %s: %u finding%s\n", tools, n, n > 1 ? "s" : "");
+    else if (is_good)
         fprintf(out, "ptera check %s: nothing found\n", tools);
-    if (out != stderr && fclose(out) != 0)
+}
+
+/* `status`: of the run so far; -1: that of a program, which is not known. Returns the exit
+ * status. */
+static int put_report(const struct options *o, struct report *report, int status)
+{
+    FILE *out = open_report(o->log_file);
+    if (!out)
         return EXIT_FAILED;
-    return report->n && (status == EXIT_GOOD || status == EXIT_FAILED) ? o->error_status : status;
+    unsigned n = report->n;
+    report->n = o->print_limit && o->print_limit < n ? o->print_limit : n;
+    o->format->put(out, report);
+    report->n = n;
+    if (o->format->put == report_text_put)
+        put_end(out, o, n, status == EXIT_GOOD);
+    if (!close_report(out))
+        return EXIT_FAILED;
+    return n && status <= EXIT_FAILED ? o->error_status : status;
 }
 
 static int report_file(const struct options *o, const char *path, int status)
 {
     struct report report;
     int end = EXIT_FAILED;
-    if (report_read(&report, path))
+    bool is_good = report_read(&report, path) &&
+                   (!o->suppressions || suppress_findings(&report, o->suppressions));
+    FILE *out = is_good && o->new_suppressions ? open_report(o->new_suppressions) : NULL;
+    if (out) {
+        suppress_put(out, &report);
+        close_report(out);
+    }
+    if (is_good && !(o->new_suppressions && !out))
         end = put_report(o, &report, status);
     report_free(&report);
     return end;
 }
 
-/* The report is made from a file, wherever the findings come from. */
+/* The file from which the report is made, wherever the findings come from: that of --save, else one
+ * that is deleted afterwards. NULL, having said why. */
+static const char *open_file(const struct options *o)
+{
+    static char scratch[] = "/tmp/ptera-check-XXXXXX";
+    if (o->save)
+        unlink(o->save);
+    int fd = o->save ? open(o->save, O_CREAT | O_WRONLY | O_CLOEXEC, 0666) : mkstemp(scratch);
+    if (fd >= 0)
+        close(fd);
+    else
+        fprintf(stderr, "ptera check: cannot write %s: %s\n", o->save ? o->save : scratch,
+                strerror(errno));
+    return fd < 0 ? NULL : o->save ? o->save : scratch;
+}
+
+static int finish_file(const struct options *o, const char *path, int status)
+{
+    int end = report_file(o, path, status);
+    if (!o->save)
+        unlink(path);
+    return end;
+}
+
 static int finish(void *ud, ptera_engine *engine, int status)
 {
     const struct options *o = ud;
-    char scratch[] = "/tmp/ptera-check-XXXXXX";
-    int fd = o->save ? -1 : mkstemp(scratch);
-    const char *path = o->save ? o->save : scratch;
-    int end = EXIT_FAILED;
-    if ((!o->save && fd < 0) || ptera_engine_findings_save(engine, path) != PTERA_OK)
+    const char *path = open_file(o);
+    if (!path)
+        return EXIT_FAILED;
+    if (ptera_engine_findings_save(engine, path) != PTERA_OK)
         fprintf(stderr, "ptera check: cannot write %s: %s\n", path, strerror(errno));
-    else
-        end = report_file(o, path, status);
-    if (fd >= 0) {
-        close(fd);
-        unlink(scratch);
+    return finish_file(o, path, status);
+}
+
+/* ---- programs -------------------------------------------------------------------------------- */
+
+struct program {
+    const struct options *o;
+    const char *file;
+};
+
+static int finish_program(void *ud)
+{
+    const struct program *p = ud;
+    return finish_file(p->o, p->file, -1);
+}
+
+static void set_number(const char *name, unsigned n)
+{
+    char text[16];
+    snprintf(text, sizeof text, "%u", n);
+    setenv(name, text, 1);
+}
+
+static int check_program(const struct options *o, char **argv)
+{
+    char path[PATH_MAX];
+    struct program program = {o, NULL};
+    if (!argv[0] || !find_program(argv[0], path, sizeof path)) {
+        fprintf(stderr, "ptera check: cannot run %s: %s\n", argv[0] ? argv[0] : "nothing",
+                strerror(errno));
+        return EXIT_CANNOT_RUN;
     }
-    return end;
+    program.file = open_file(o);
+    if (!program.file || !set_environment(path))
+        return EXIT_FAILED;
+    setenv("PTERA_CHECK", o->tools, 1);
+    setenv("PTERA_CHECK_FILE", program.file, 1);
+    if (o->kernels)
+        setenv("PTERA_CHECK_KERNELS", o->kernels, 1);
+    set_number("PTERA_CHECK_SKIP", o->launch_skip);
+    set_number("PTERA_CHECK_COUNT", o->launch_count);
+    if (o->tells_leaks)
+        setenv("PTERA_CHECK_LEAKS", "1", 1);
+    return child_run(path, argv, finish_program, &program);
 }
 
 /* ---- options --------------------------------------------------------------------------------- */
 
-/* An option of this command's own. Returns false if it is none; *is_good: its value will do. */
-static bool take_option(struct options *o, const char *name, const char *value, bool *is_good)
+/* An option of this command's own, with a value. */
+struct option {
+    const char *name;
+    const char **text;
+    unsigned *number;
+};
+
+static bool set_option(const struct option *option, const char *value)
 {
     char *end = NULL;
-    *is_good = true;
-    if (!strcmp(name, "--format"))
-        *is_good = (o->format = report_format(value));
-    else if (!strcmp(name, "--log-file"))
-        o->log_file = value;
-    else if (!strcmp(name, "--save"))
-        o->save = value;
-    else if (!strcmp(name, "--read"))
-        o->read = value;
-    else if (!strcmp(name, "--error-exitcode"))
-        o->error_status = (int)strtoul(value, &end, 10), *is_good = *value && !*end;
+    if (option->text)
+        *option->text = value;
     else
+        *option->number = (unsigned)strtoul(value, &end, 10);
+    return option->text || (*value && !*end);
+}
+
+/* Returns false if it is none; *is_good: its value will do. */
+static bool take_option(struct options *o, const char *name, const char *value, bool *is_good)
+{
+    const char *format = NULL;
+    unsigned status = (unsigned)o->error_status;
+    const struct option options[] = {{"--format", &format, NULL},
+                                     {"--log-file", &o->log_file, NULL},
+                                     {"--save", &o->save, NULL},
+                                     {"--read", &o->read, NULL},
+                                     {"--suppressions", &o->suppressions, NULL},
+                                     {"--gen-suppressions", &o->new_suppressions, NULL},
+                                     {"--kernel-name", &o->kernels, NULL},
+                                     {"--print-limit", NULL, &o->print_limit},
+                                     {"--launch-skip", NULL, &o->launch_skip},
+                                     {"--launch-count", NULL, &o->launch_count},
+                                     {"--error-exitcode", NULL, &status}};
+    size_t n = sizeof options / sizeof *options, i = 0;
+    while (i < n && strcmp(options[i].name, name) != 0)
+        i++;
+    if (i == n)
         return false;
+    *is_good = set_option(&options[i], value);
+    o->error_status = (int)status;
+    if (format)
+        *is_good = (o->format = report_format(format));
     return true;
 }
 
-/* Takes its own options out of argv, as `--name value` and `--name=value`. Returns what is left,
- * -1 after saying what is wrong. */
+static bool take_flag(struct options *o, const char *arg)
+{
+    bool tells_loads = !strcmp(arg, "--init=load"), tells_leaks = !strcmp(arg, "--leak-check");
+    o->tells_loads |= tells_loads;
+    o->tells_leaks |= tells_leaks;
+    return tells_loads || tells_leaks;
+}
+
+/* Takes its own options out of argv, as `--name value` and `--name=value`, up to `--`. Returns what
+ * is left, -1 after saying what is wrong. */
 static int take_options(int argc, char **argv, struct options *o)
 {
     int left = 0;
+    bool is_over = false;
     for (int i = 0; i < argc; i++) {
         char name[32];
         size_t n = strcspn(argv[i], "=");
         const char *value = argv[i][n] ? argv[i] + n + 1 : i + 1 < argc ? argv[i + 1] : NULL;
         bool is_good, is_mine = false;
-        snprintf(name, sizeof name, "%.*s", (int)n, argv[i]);
-        if (value && !strncmp(name, "--", 2) && n < sizeof name)
+        is_over |= !strcmp(argv[i], "--");
+        if (!is_over && take_flag(o, argv[i]))
+            continue;
+        snprintf(name, sizeof name, "%.*s", (int)(n < sizeof name ? n : sizeof name - 1), argv[i]);
+        if (!is_over && value && !strncmp(name, "--", 2))
             is_mine = take_option(o, name, value, &is_good);
         if (!is_mine) {
             argv[left++] = argv[i];
@@ -171,6 +358,7 @@ static int take_options(int argc, char **argv, struct options *o)
         }
         i += !argv[i][n];
     }
+    argv[left] = NULL;
     return left;
 }
 
@@ -204,9 +392,21 @@ int command_check(int argc, char **argv)
         fputs(check_help, stderr);
         return EXIT_USAGE;
     }
-    struct run_setup setup = {.command = "check", .observe = argv[1], .finish = finish, .ud = &o};
+    struct run_setup setup = {.command = "check",
+                              .kernels = o.kernels,
+                              .launch_skip = o.launch_skip,
+                              .launch_count = o.launch_count,
+                              .finish = finish,
+                              .ud = &o};
+    char tools[256];
     ptera_launch_init(&setup.launch);
-    o.tools = argv[1];
-    int status = set_checkers(argv[1], &setup.launch);
-    return status == EXIT_GOOD ? run_kernel(argc - 1, argv + 1, &setup) : status;
+    int status = name_tools(&o, argv[1], tools, sizeof tools);
+    if (status == EXIT_GOOD)
+        status = set_checkers(tools, &setup.launch);
+    setup.observe = o.tools = tools;
+    if (status != EXIT_GOOD)
+        return status;
+    if (argc > 2 && !strcmp(argv[2], "--"))
+        return check_program(&o, argv + 3);
+    return run_kernel(argc - 1, argv + 1, &setup);
 }

@@ -1,31 +1,18 @@
-/* Findings read from the file in which the library saved them. */
+/* Findings read from the file in which the library saved them, and told as text. */
 #include "tools/report.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum type { TYPE_TEXT, TYPE_LONG, TYPE_WORD, TYPE_FLAG, TYPE_DIM };
-
-struct field {
-    const char *name;
-    enum type type;
-    size_t offset;
-};
-
-static const struct field finding_fields[] = {
-#define FINDING_FIELD(type, name) {#name, TYPE_##type, offsetof(ptera_finding, name)},
+const struct report_field report_finding_fields[] = {
+#define FINDING_FIELD(type, name) {#name, REPORT_##type, offsetof(ptera_finding, name)},
 #include "runtime/finding_fields.def"
-};
-static const struct field party_fields[] = {
-#define PARTY_FIELD(type, name) {#name, TYPE_##type, offsetof(ptera_party, name)},
+    {NULL, REPORT_TEXT, 0}};
+const struct report_field report_party_fields[] = {
+#define PARTY_FIELD(type, name) {#name, REPORT_##type, offsetof(ptera_party, name)},
 #include "runtime/finding_fields.def"
-};
-enum {
-    N_FINDING = sizeof finding_fields / sizeof *finding_fields,
-    N_PARTY = sizeof party_fields / sizeof *party_fields
-};
-
+    {NULL, REPORT_TEXT, 0}};
 /* In place. */
 static char *unescape(char *text)
 {
@@ -40,22 +27,22 @@ static char *unescape(char *text)
     return text;
 }
 
-static void set_field(void *object, const struct field *field, char *value)
+static void set_field(void *object, const struct report_field *field, char *value)
 {
     void *at = (char *)object + field->offset;
     unsigned *dim = at;
     switch (field->type) {
-    case TYPE_TEXT:
+    case REPORT_TEXT:
         *(const char **)at = unescape(value);
         break;
-    case TYPE_LONG:
+    case REPORT_LONG:
         *(uint64_t *)at = strtoull(value, NULL, 10);
         break;
-    case TYPE_WORD:
-    case TYPE_FLAG:
+    case REPORT_WORD:
+    case REPORT_FLAG:
         *(unsigned *)at = (unsigned)strtoul(value, NULL, 10);
         break;
-    case TYPE_DIM:
+    case REPORT_DIM:
         for (int i = 0; i < 3; i++)
             dim[i] = (unsigned)strtoul(value, &value, 10);
         break;
@@ -63,11 +50,11 @@ static void set_field(void *object, const struct field *field, char *value)
 }
 
 /* What later versions have more is left out. */
-static void set(void *object, const struct field *fields, unsigned n, const char *name, char *value)
+static void set(void *object, const struct report_field *fields, const char *name, char *value)
 {
-    for (unsigned i = 0; i < n; i++)
-        if (!strcmp(fields[i].name, name))
-            set_field(object, &fields[i], value);
+    for (const struct report_field *f = fields; f->name; f++)
+        if (!strcmp(f->name, name))
+            set_field(object, f, value);
 }
 
 static bool add(struct report *report)
@@ -117,9 +104,9 @@ static bool take_line(struct report *report, char *line)
     else if (!strcmp(line, "untold"))
         report->untold += strtoull(value, NULL, 10);
     else if (last && (line[0] == '0' || line[0] == '1') && line[1] == '.')
-        set(&last->parties[line[0] - '0'], party_fields, N_PARTY, line + 2, value);
+        set(&last->parties[line[0] - '0'], report_party_fields, line + 2, value);
     else if (last)
-        set(&last->data, finding_fields, N_FINDING, line, value);
+        set(&last->data, report_finding_fields, line, value);
     return true;
 }
 
@@ -168,16 +155,6 @@ void report_free(struct report *report)
     free(report->text);
 }
 
-const struct report_format *report_format(const char *name)
-{
-    static const struct report_format formats[] = {{"text", report_text_put},
-                                                   {"json", report_json_put}};
-    for (size_t i = 0; i < sizeof formats / sizeof *formats; i++)
-        if (!strcmp(formats[i].name, name))
-            return &formats[i];
-    return NULL;
-}
-
 /* ---- text ------------------------------------------------------------------------------------ */
 
 static void put_frames(FILE *out, const char *frames)
@@ -205,65 +182,4 @@ void report_text_put(FILE *out, const struct report *report)
         put_finding(out, &report->v[i]);
     if (report->untold)
         fprintf(out, "%llu more findings are not told apart\n", (unsigned long long)report->untold);
-}
-
-/* ---- JSON ------------------------------------------------------------------------------------ */
-
-void report_json_string(FILE *out, const char *text)
-{
-    fputc('"', out);
-    for (; *text; text++) {
-        if (*text == '"' || *text == '\\')
-            fprintf(out, "\\%c", *text);
-        else if ((unsigned char)*text < 0x20)
-            fprintf(out, "\\u%04x", *text);
-        else
-            fputc(*text, out);
-    }
-    fputc('"', out);
-}
-
-static void put_fields(FILE *out, const void *object, const struct field *fields, unsigned n)
-{
-    for (unsigned i = 0; i < n; i++) {
-        const void *at = (const char *)object + fields[i].offset;
-        const unsigned *word = at;
-        fprintf(out, "%s\"%s\": ", i ? ", " : "", fields[i].name);
-        switch (fields[i].type) {
-        case TYPE_TEXT:
-            report_json_string(out, *(const char *const *)at);
-            break;
-        case TYPE_LONG:
-            fprintf(out, "%llu", (unsigned long long)*(const uint64_t *)at);
-            break;
-        case TYPE_WORD:
-            fprintf(out, "%u", *word);
-            break;
-        case TYPE_FLAG:
-            fputs(*word ? "true" : "false", out);
-            break;
-        case TYPE_DIM:
-            fprintf(out, "[%u, %u, %u]", word[0], word[1], word[2]);
-            break;
-        }
-    }
-}
-
-void report_json_put(FILE *out, const struct report *report)
-{
-    fprintf(out, "{\"version\": \"%s\", \"untold\": %llu, \"findings\": [", ptera_version(),
-            (unsigned long long)report->untold);
-    for (unsigned i = 0; i < report->n; i++) {
-        const struct finding *f = &report->v[i];
-        fprintf(out, "%s\n{", i ? "," : "");
-        put_fields(out, &f->data, finding_fields, N_FINDING);
-        fprintf(out, ", \"by\": [");
-        for (unsigned k = 0; k < f->data.parties && k < 2; k++) {
-            fprintf(out, "%s{", k ? ", " : "");
-            put_fields(out, &f->parties[k], party_fields, N_PARTY);
-            fputc('}', out);
-        }
-        fprintf(out, "]}");
-    }
-    fprintf(out, "\n]}\n");
 }

@@ -20,6 +20,15 @@ struct report {
     uint64_t untold;     /* what was not told apart any more */
 };
 
+/* A member of a finding, or of a party, as files have it; the last has no name. */
+enum report_type { REPORT_TEXT, REPORT_LONG, REPORT_WORD, REPORT_FLAG, REPORT_DIM };
+struct report_field {
+    const char *name;
+    enum report_type type;
+    size_t offset;
+};
+extern const struct report_field report_finding_fields[], report_party_fields[];
+
 /* Reads what ptera_engine_findings_save wrote. False, having said why: the file cannot be read, or
  * there is no memory. */
 bool report_read(struct report *report, const char *path);
@@ -35,6 +44,8 @@ const struct report_format *report_format(const char *name);
 /* The formats. */
 void report_text_put(FILE *out, const struct report *report);
 void report_json_put(FILE *out, const struct report *report);
+void report_sarif_put(FILE *out, const struct report *report);
+void report_html_put(FILE *out, const struct report *report);
 /* A string of JSON, with its quotes. */
 void report_json_string(FILE *out, const char *text);
 

@@ -321,6 +321,9 @@ int run_kernel(int argc, char **argv, const struct run_setup *setup)
     o.command = setup->command;
     o.launch = setup->launch;
     o.engine.observe = setup->observe;
+    o.engine.check_kernels = setup->kernels;
+    o.engine.check_skip = setup->launch_skip;
+    o.engine.check_count = setup->launch_count;
     o.engine.print = print_text;
     int status = parse_options(argc, argv, &o);
     if (status != EXIT_GOOD)

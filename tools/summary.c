@@ -153,14 +153,8 @@ static int end_as(int status)
     return 128 + WTERMSIG(status);
 }
 
-int summary_run(const char *path, char **argv, const char *file)
+int child_run(const char *path, char **argv, int (*finish)(void *ud), void *ud)
 {
-    struct pt_summary *s = make_summary();
-    FILE *out = file ? fopen(file, "we") : stderr;
-    if (!out)
-        fprintf(stderr, "ptera: cannot write %s: %s\n", file, strerror(errno));
-    if (!s || !out)
-        return EXIT_FAILED;
     pid_t pid = fork();
     if (pid == 0) {
         execv(path, argv);
@@ -173,9 +167,32 @@ int summary_run(const char *path, char **argv, const char *file)
     }
     child = pid;
     set_signals();
-    int status = wait_for(pid);
-    put_summary(out, path, s);
-    if (out != stderr)
-        fclose(out);
-    return end_as(status);
+    int status = wait_for(pid), end = finish(ud);
+    return end >= 0 ? end : end_as(status);
+}
+
+struct telling {
+    FILE *out;
+    const char *program;
+    const struct pt_summary *summary;
+};
+
+static int tell(void *ud)
+{
+    const struct telling *t = ud;
+    put_summary(t->out, t->program, t->summary);
+    if (t->out != stderr)
+        fclose(t->out);
+    return -1;
+}
+
+int summary_run(const char *path, char **argv, const char *file)
+{
+    struct pt_summary *s = make_summary();
+    FILE *out = file ? fopen(file, "we") : stderr;
+    if (!out)
+        fprintf(stderr, "ptera: cannot write %s: %s\n", file, strerror(errno));
+    if (!s || !out)
+        return EXIT_FAILED;
+    return child_run(path, argv, tell, &(struct telling){out, path, s});
 }

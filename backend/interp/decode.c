@@ -181,6 +181,8 @@ static bool decode_insn(struct pt_decoder *d, uint32_t index)
         emit(d, &(struct pt_code){.fn = pt_observe_block, .insn = index});
     for (uint32_t i = 0; i < d->before.n; i++)
         emit(d, &d->before.v[i]);
+    if (insn->guard && pt_observe_asks_guards(d->program))
+        emit(d, &(struct pt_code){.fn = pt_observe_guard, .insn = index});
     if (insn->guard && !pt_branch_takes_guard(form))
         emit_guard(d, insn, form, index, n_tests + 1 + n_behind + d->behind.n);
     for (uint32_t i = 0; i < n_tests; i++)

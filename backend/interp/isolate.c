@@ -12,7 +12,7 @@
 /* Operands of a test, in places that no address uses: flags, with the space that the instruction
  * names above them, and what the warp remembers. */
 enum { FLAGS = 0, RECENT = 4 };
-enum { IS_WRITE = 1, GOES_ON = 2, SPACE_SHIFT = 8 };
+enum { IS_WRITE = 1, GOES_ON = 2, IS_ATOMIC = 4, SPACE_SHIFT = 8 };
 
 static uint64_t bytes_of(const struct pt_code *c)
 {
@@ -84,6 +84,12 @@ static void say(const struct pt_code *c, const struct pt_frame *f, uint32_t lane
     f->cta->launch->services->found(warp, &finding);
 }
 
+static uint32_t use_of(uint32_t flags)
+{
+    return !(flags & IS_WRITE) ? PT_USE_READ
+                               : PT_USE_WRITE | (flags & IS_ATOMIC ? PT_USE_ATOMIC : 0);
+}
+
 static const struct pt_code *test_lanes(const struct pt_code *c, struct pt_frame *f)
 {
     struct pt_code at = pt_address_code(c);
@@ -102,9 +108,7 @@ static const struct pt_code *test_lanes(const struct pt_code *c, struct pt_frame
             continue;
         if (flags & GOES_ON)
             say(c, f, i, bad,
-                &(struct pt_party){.use = flags & IS_WRITE ? PT_USE_WRITE : PT_USE_READ,
-                                   .address = a[i],
-                                   .bytes = bytes});
+                &(struct pt_party){.use = use_of(flags), .address = a[i], .bytes = bytes});
         first = lanes ? first : bad;
         lanes |= 1u << i;
     }
@@ -243,14 +247,21 @@ static bool place_isolated(struct pt_code *test, const struct pt_func *func,
     return place(test, func, is_write ? IS_WRITE : 0, number);
 }
 
-/* Only global accesses are held to their space: all others are made of windows of theirs. */
+/* A form that names .global alone is held to it: others are made of windows of their own. */
+static enum pt_space space_of(const struct pt_form *form)
+{
+    unsigned n = 0;
+    for (unsigned i = 0; i < form->n_mods; i++)
+        n += pt_mod_space((enum pt_mod)form->mod[i]) != PT_SPACE_GENERIC;
+    return n == 1 && pt_form_space(form) == PT_SPACE_GLOBAL ? PT_SPACE_GLOBAL : PT_SPACE_GENERIC;
+}
+
 static bool place_checked(struct pt_code *test, const struct pt_func *func,
                           const struct pt_form *form, bool is_write, uint32_t number)
 {
-    bool is_global = pt_form_space(form) == PT_SPACE_GLOBAL;
-    enum pt_space space = is_global ? PT_SPACE_GLOBAL : PT_SPACE_GENERIC;
-    return place(test, func, GOES_ON | (is_write ? IS_WRITE : 0) | (uint32_t)space << SPACE_SHIFT,
-                 number);
+    uint32_t flags = GOES_ON | (is_write ? IS_WRITE : 0);
+    flags |= is_write && form->effects & PT_FX_ATOMIC ? IS_ATOMIC : 0;
+    return place(test, func, flags | (uint32_t)space_of(form) << SPACE_SHIFT, number);
 }
 
 const struct pt_observer PT_LEVEL_NAME(pt_observer_isolate) = {

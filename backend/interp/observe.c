@@ -178,6 +178,15 @@ const struct pt_code *pt_observe_instruction(const struct pt_code *c, struct pt_
     return c + 1;
 }
 
+const struct pt_code *pt_observe_guard(const struct pt_code *c, struct pt_frame *f)
+{
+    struct pt_event e = event_of(c, f, f->mask);
+    EACH(o, f->state->observers)
+    if (o->guard)
+        o->guard(&e);
+    return c + 1;
+}
+
 #define ASKS(name, what)                                           \
     bool name(const struct pt_interp_program *p)                   \
     {                                                              \
@@ -187,5 +196,6 @@ const struct pt_code *pt_observe_instruction(const struct pt_code *c, struct pt_
         return false;                                              \
     }
 ASKS(pt_observe_asks_blocks, block)
+ASKS(pt_observe_asks_guards, guard)
 ASKS(pt_observe_asks_instructions, instruction)
 ASKS(pt_observe_asks_registers, registers)

@@ -65,11 +65,15 @@ struct pt_code pt_observe_make_registers(uint32_t insn, const struct pt_register
 /* Codes before the first instruction of a block, and before every instruction. */
 #define pt_observe_block PT_LEVEL_NAME(pt_observe_block)
 #define pt_observe_instruction PT_LEVEL_NAME(pt_observe_instruction)
+#define pt_observe_guard PT_LEVEL_NAME(pt_observe_guard)
+const struct pt_code *pt_observe_guard(const struct pt_code *c, struct pt_frame *f);
 const struct pt_code *pt_observe_block(const struct pt_code *c, struct pt_frame *f);
 const struct pt_code *pt_observe_instruction(const struct pt_code *c, struct pt_frame *f);
 /* Somebody wants to be told of them. */
 #define pt_observe_asks_blocks PT_LEVEL_NAME(pt_observe_asks_blocks)
 #define pt_observe_asks_instructions PT_LEVEL_NAME(pt_observe_asks_instructions)
+#define pt_observe_asks_guards PT_LEVEL_NAME(pt_observe_asks_guards)
+bool pt_observe_asks_guards(const struct pt_interp_program *p);
 #define pt_observe_asks_registers PT_LEVEL_NAME(pt_observe_asks_registers)
 bool pt_observe_asks_blocks(const struct pt_interp_program *p);
 bool pt_observe_asks_instructions(const struct pt_interp_program *p);

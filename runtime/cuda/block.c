@@ -126,6 +126,8 @@ CUresult pt_cu_block_alloc(CUcontext ctx, size_t bytes, enum pt_cu_memory memory
     }
     pt_cu_driver.devices[ctx->device].used_bytes += charged;
     *out = range;
+    if (memory == PT_CU_DEVICE || memory == PT_CU_POOLED)
+        pt_mem_set_written(&ctx->engine->mem, range->first, bytes, false);
     pt_cu_trap_new(range);
     return CUDA_SUCCESS;
 }

@@ -10,11 +10,13 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "backend/shadow.h"
 #include "runtime/cuda/context_list.h"
 #include "runtime/cuda/current.h"
 #include "runtime/cuda/entry.h"
 #include "runtime/cuda/lock.h"
 #include "runtime/cuda/log.h"
+#include "runtime/cuda/op.h"
 #include "runtime/finding.h"
 #include "runtime/finding_file.h"
 #include "runtime/finding_text.h"
@@ -24,6 +26,12 @@ static const char *variable(const char *name)
 {
     const char *value = getenv(name);
     return value && *value ? value : NULL;
+}
+
+static unsigned number(const char *name)
+{
+    const char *value = variable(name);
+    return value ? (unsigned)strtoul(value, NULL, 10) : 0;
 }
 
 static void hear(void *ud, unsigned index)
@@ -77,6 +85,9 @@ void pt_cu_check_set(ptera_options *options, CUcontext ctx)
         return;
     pt_cu_entry_watch(see_failure);
     options->observe = tools;
+    options->check_kernels = variable("PTERA_CHECK_KERNELS");
+    options->check_skip = number("PTERA_CHECK_SKIP");
+    options->check_count = number("PTERA_CHECK_COUNT");
     options->finding = hear;
     options->finding_ud = ctx;
 }
@@ -124,4 +135,63 @@ __attribute__((destructor)) static void end_all(void)
 {
     for (CUcontext ctx = pt_cu_context_list_next(NULL); ctx; ctx = pt_cu_context_list_next(ctx))
         pt_cu_check_end(ctx);
+}
+
+/* ---- values that nobody made ----------------------------------------------------------------- */
+
+/* What no allocation of the driver's holds is the host's own. */
+static bool is_host_memory(CUcontext ctx, uint64_t address)
+{
+    struct pt_mem_record r;
+    return !pt_mem_near(&ctx->engine->mem, address, &r) || address - r.address >= r.bytes;
+}
+
+static void find_unmade(CUcontext ctx, struct pt_shadow *shadow, uint64_t from, uint64_t bytes)
+{
+    uint8_t values[64];
+    for (uint64_t at = 0; at < bytes; at += sizeof values) {
+        uint64_t n = bytes - at < sizeof values ? bytes - at : sizeof values;
+        const uint8_t *first = pt_shadow_get(shadow, from + at, n, values)
+                                   ? memchr(values, PT_SHADOW_STORED, n)
+                                   : NULL;
+        if (!first)
+            continue;
+        struct pt_finding finding = {
+            .kind = PT_FINDING_INIT_HOST,
+            .by = {.who = PT_PARTY_HOST,
+                   .place = "a copy to the host",
+                   .use = PT_USE_READ,
+                   .has_address = true,
+                   .address = from + at + (uint64_t)(first - values)},
+            .detail = "a kernel stored there what was made of what nobody wrote"};
+        pt_finding_add_host(ctx->engine, &finding);
+        return;
+    }
+}
+
+static void copy_row(CUcontext ctx, struct pt_shadow *shadow, const struct pt_cu_copy *c,
+                     size_t row)
+{
+    size_t z = row / c->height, y = row % c->height;
+    uint64_t from = (uintptr_t)(c->from + z * c->from_slice + y * c->from_pitch);
+    uint64_t to = (uintptr_t)(c->to + z * c->to_slice + y * c->to_pitch);
+    if (is_host_memory(ctx, to))
+        find_unmade(ctx, shadow, from, c->width);
+    else
+        pt_shadow_copy(shadow, to, from, c->width);
+}
+
+void pt_cu_check_op(CUcontext ctx, const struct pt_cu_op *op)
+{
+    struct pt_shadow *shadow = atomic_load(&ctx->engine->mem.shadow);
+    const struct pt_cu_copy *c = &op->copy;
+    if (!shadow)
+        return;
+    for (size_t i = 0; op->work == PT_CU_COPY && i < c->depth * c->height; i++)
+        copy_row(ctx, shadow, c, i);
+    for (size_t y = 0; op->work == PT_CU_SET && y < op->set.height; y++)
+        pt_shadow_set(shadow, (uintptr_t)(op->set.to + y * op->set.pitch),
+                      op->set.width * op->set.element_bytes, PT_SHADOW_DEFINED);
+    if (op->work == PT_CU_WRITE_VALUE)
+        pt_shadow_set(shadow, (uintptr_t)op->value.address, op->value.bytes, PT_SHADOW_DEFINED);
 }

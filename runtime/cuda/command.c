@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "runtime/cuda/block.h"
+#include "runtime/cuda/check.h"
 #include "runtime/cuda/context_list.h"
 #include "runtime/cuda/event_page.h"
 #include "runtime/cuda/execute.h"
@@ -235,6 +236,8 @@ static void run(struct pt_cu_command *command, bool is_runner)
         pt_cu_trap_reach(reached);
     const struct pt_observer *const *observers = command->ctx->engine->mem.observers;
     pt_cu_lock_release();
+    if (error == CUDA_SUCCESS)
+        pt_cu_check_op(command->ctx, &command->op);
     if (error == CUDA_SUCCESS && observers)
         pt_cu_execute_observe(&command->op, observers);
     command->failed = pt_cu_execute_op(&command->op, error);

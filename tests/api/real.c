@@ -21,9 +21,8 @@ struct real_case {
 };
 
 static ptera_engine *engine;
-static unsigned native; /* kernels that ran as native code: some must, with PTERA_ENGINE=jit */
-static const char *how = ""; /* the argument: isolate, late (asynchronous operations), race (the
-                              * checker finds nothing) */
+static unsigned native;      /* kernels that ran as native code: some must, with PTERA_ENGINE=jit */
+static const char *how = ""; /* the argument: isolate, late (asynchronous operations), checked */
 
 static void *read_file(const char *folder, const char *name, size_t *bytes)
 {
@@ -102,7 +101,8 @@ static bool launch(struct real_case *c)
     c->launch.n_parameters = c->n;
     c->launch.isolate = !strcmp(how, "isolate");
     c->launch.async_late = !strcmp(how, "late");
-    c->launch.checks = !strcmp(how, "race") ? PTERA_CHECK_RACE : 0;
+    c->launch.checks =
+        !strcmp(how, "checked") ? PTERA_CHECK_RACE | PTERA_CHECK_MEM | PTERA_CHECK_INIT : 0;
     c->launch.finding = show;
     snprintf(path, sizeof path, "%s/kernel.ptx", c->folder);
     bool ok = ptera_module_load_file(engine, path, &module) == PTERA_OK &&

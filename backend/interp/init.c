@@ -1,0 +1,264 @@
+/* The checker of values that nobody made: registers, shared and local memory, the blocks of malloc
+ * and what a program allocates hold none until they are written. Copies are followed
+ * (undefined.c, and backend/shadow.h for memory); what is told is a use: what decides a branch, an
+ * address, a barrier or an atomic. init_load tells every load instead. */
+#include "backend/interp/observe.h"
+#include "backend/interp/undefined.h"
+#include "backend/shadow.h"
+#include "ir/insn.h"
+
+static const struct pt_form *form_of(const struct pt_event *e)
+{
+    const struct pt_frame *f = e->frame;
+    return pt_insn_form(f->state->program->base.image->module, &f->body->func->insns.v[e->insn]);
+}
+
+static struct pt_shadow *shadow_of(const struct pt_event *e)
+{
+    return e->warp->cta->launch->shadow;
+}
+
+/* ---- uses ------------------------------------------------------------------------------------ */
+
+static void tell(const struct pt_event *e, uint32_t lane, enum pt_finding_kind kind,
+                 const struct pt_party *what, const struct pt_origin *origin)
+{
+    struct pt_finding finding = {.kind = kind,
+                                 .by = pt_party_of(e->warp, lane, e->func, e->insn),
+                                 .detail = origin->bytes ? "these bytes were never written"
+                                                         : "the register was never written"};
+    finding.by.use = PT_USE_READ;
+    finding.by.has_register = what->has_register;
+    finding.by.reg = what->reg;
+    finding.by.has_address = what->has_address;
+    finding.by.address = what->address;
+    finding.by.bytes = what->bytes;
+    if (origin->bytes && what->has_register) {
+        finding.other = pt_party_of(e->warp, lane, origin->func, origin->insn);
+        finding.other.use = PT_USE_READ;
+        finding.other.has_address = true;
+        finding.other.address = origin->address;
+        finding.other.bytes = origin->bytes;
+    }
+    e->warp->cta->launch->services->found(e->warp, &finding);
+}
+
+/* The register decides something. It is told once: from here on it counts as defined. */
+static void use(const struct pt_event *e, uint32_t reg, enum pt_finding_kind kind)
+{
+    struct pt_frame *f = e->frame;
+    uint32_t lanes = pt_undefined_lanes(f, reg) & e->lanes;
+    for (uint32_t left = lanes; left; left &= left - 1)
+        tell(e, (uint32_t)__builtin_ctz(left), kind,
+             &(struct pt_party){.has_register = true, .reg = reg}, &f->undefined->origin[reg]);
+    pt_undefined_clear(f, reg, lanes);
+}
+
+static void use_operand(const struct pt_event *e, const struct pt_operand *o,
+                        enum pt_finding_kind kind)
+{
+    const struct pt_operand *all = e->frame->body->func->operands.v;
+    if (o->kind == PT_OPND_REG)
+        use(e, o->index, kind);
+    for (int64_t i = 0; (o->kind == PT_OPND_VEC || o->kind == PT_OPND_MEM) && i < o->imm; i++)
+        use_operand(e, &all[o->index + i], kind);
+}
+
+static void use_operands(const struct pt_event *e, const struct pt_form *form)
+{
+    const struct pt_func *func = e->frame->body->func;
+    const struct pt_insn *insn = &func->insns.v[e->insn];
+    enum { DECIDES = PT_FX_CTA | PT_FX_CLUSTER | PT_FX_BRANCH | PT_FX_ATOMIC };
+    enum pt_finding_kind kind = form->effects & PT_FX_ATOMIC   ? PT_FINDING_INIT_ATOMIC
+                                : form->effects & PT_FX_BRANCH ? PT_FINDING_INIT_BRANCH
+                                                               : PT_FINDING_INIT_BARRIER;
+    bool has_result = form->effects & PT_FX_ATOMIC && insn->n_operands &&
+                      func->operands.v[insn->operands].kind != PT_OPND_MEM;
+    for (uint32_t i = 0; i < insn->n_operands; i++) {
+        const struct pt_operand *o = &func->operands.v[insn->operands + i];
+        if (o->kind == PT_OPND_MEM)
+            use_operand(e, o, PT_FINDING_INIT_ADDRESS);
+        else if (form->effects & DECIDES && (i || !has_result))
+            use_operand(e, o, kind);
+    }
+}
+
+/* ---- instructions ---------------------------------------------------------------------------- */
+
+/* Lowering sets registers to zero that may be read before they are written: moves on the line of
+ * the function itself. */
+static bool is_never_written(const struct pt_func *func, const struct pt_insn *insn)
+{
+    return insn->line == func->line && insn->col == 1 && insn->n_operands == 2 &&
+           func->operands.v[insn->operands].kind == PT_OPND_REG && insn->loc == PT_NONE;
+}
+
+static void see_instruction(const struct pt_event *e)
+{
+    struct pt_frame *f = e->frame;
+    const struct pt_func *func = f->body->func;
+    const struct pt_insn *insn = &func->insns.v[e->insn];
+    if (is_never_written(func, insn)) {
+        struct pt_origin origin = {.func = e->func, .insn = e->insn};
+        for (uint32_t left = e->lanes; left; left &= left - 1)
+            pt_undefined_set(f, func->operands.v[insn->operands].index,
+                             (uint32_t)__builtin_ctz(left), UINT64_MAX, &origin);
+        return;
+    }
+    if (!pt_undefined_any(f))
+        return;
+    const struct pt_form *form = form_of(e);
+    enum {
+        USES = PT_FX_CTA | PT_FX_CLUSTER | PT_FX_BRANCH | PT_FX_ATOMIC | PT_FX_READ | PT_FX_WRITE
+    };
+    if (form->effects & USES)
+        use_operands(e, form);
+    pt_undefined_transfer(f, e->insn, e->lanes);
+}
+
+/* Of all lanes, before those are chosen for which it holds. */
+static void see_guard(const struct pt_event *e)
+{
+    if (pt_undefined_any(e->frame))
+        use(e, e->frame->body->func->insns.v[e->insn].guard, PT_FINDING_INIT_BRANCH);
+}
+
+/* ---- memory ---------------------------------------------------------------------------------- */
+
+static bool is_plain(const struct pt_form *form, bool is_write)
+{
+    switch (form->op) {
+    case PT_OP_ld:
+    case PT_OP_ld_volatile:
+    case PT_OP_ld_acquire:
+    case PT_OP_ld_nc:
+    case PT_OP_ldu:
+        return !is_write && pt_form_space(form) != PT_SPACE_PARAM;
+    case PT_OP_st:
+    case PT_OP_st_volatile:
+    case PT_OP_st_release:
+        return is_write;
+    default:
+        return false;
+    }
+}
+
+/* Element `k` of what a load writes or a store reads: `o` is that operand. */
+static const struct pt_operand *element(const struct pt_event *e, const struct pt_operand *o,
+                                        uint32_t k)
+{
+    return o->kind == PT_OPND_VEC ? &e->frame->body->func->operands.v[o->index + k] : o;
+}
+
+static uint32_t count_elements(const struct pt_operand *o)
+{
+    return o->kind == PT_OPND_VEC ? (uint32_t)o->imm : 1;
+}
+
+static uint64_t bits_of_bytes(const uint8_t *values, uint64_t n)
+{
+    uint64_t bits = 0;
+    for (uint64_t i = 0; i < n; i++)
+        bits |= values[i] ? UINT64_C(0xff) << 8 * (i & 7) : 0;
+    return bits;
+}
+
+static void load_lane(const struct pt_event *e, const struct pt_access *a, uint32_t lane,
+                      const uint8_t *values)
+{
+    struct pt_frame *f = e->frame;
+    const struct pt_insn *insn = &f->body->func->insns.v[e->insn];
+    const struct pt_operand *d = &f->body->func->operands.v[insn->operands];
+    uint32_t n = count_elements(d);
+    uint64_t each = a->bytes / n;
+    for (uint32_t k = 0; k < n; k++) {
+        const struct pt_operand *o = element(e, d, k);
+        struct pt_origin origin = {e->func, e->insn, a->address[lane] + k * each, each};
+        if (o->kind == PT_OPND_REG)
+            pt_undefined_set(f, o->index, lane, bits_of_bytes(values + k * each, each), &origin);
+    }
+}
+
+static void store_lane(const struct pt_event *e, const struct pt_access *a, uint32_t lane)
+{
+    const struct pt_frame *f = e->frame;
+    const struct pt_insn *insn = &f->body->func->insns.v[e->insn];
+    const struct pt_operand *value = &f->body->func->operands.v[insn->operands + 1];
+    uint32_t n = count_elements(value);
+    uint64_t each = a->bytes / n;
+    for (uint32_t k = 0; k < n; k++) {
+        const struct pt_operand *o = element(e, value, k);
+        uint64_t bits = o->kind == PT_OPND_REG ? pt_undefined_bits(f, o->index, lane) : 0;
+        for (uint64_t i = 0; bits && i < each; i++)
+            if (bits >> 8 * (i & 7) & 0xff)
+                pt_shadow_set(shadow_of(e), a->address[lane] + k * each + i, 1, PT_SHADOW_STORED);
+    }
+}
+
+static bool access(const struct pt_event *e, const struct pt_access *a, bool tells_loads)
+{
+    struct pt_shadow *shadow = shadow_of(e);
+    const struct pt_form *form = form_of(e);
+    bool is_write = a->use & PT_USE_WRITE, is_atomic = a->use & PT_USE_ATOMIC;
+    bool is_known = is_plain(form, is_write) && !a->is_async;
+    for (uint32_t left = e->lanes; left; left &= left - 1) {
+        uint32_t i = (uint32_t)__builtin_ctz(left);
+        uint8_t values[64];
+        bool is_read = (!is_write && is_known) || is_atomic;
+        if (is_read && a->bytes <= sizeof values &&
+            pt_shadow_get(shadow, a->address[i], a->bytes, values)) {
+            struct pt_origin origin = {e->func, e->insn, a->address[i], a->bytes};
+            struct pt_party what = {
+                .has_address = true, .address = a->address[i], .bytes = a->bytes};
+            if (tells_loads || is_atomic)
+                tell(e, i, is_atomic ? PT_FINDING_INIT_ATOMIC : PT_FINDING_INIT_LOAD, &what,
+                     &origin);
+            else
+                load_lane(e, a, i, values);
+        }
+        if (is_write)
+            pt_shadow_set(shadow, a->address[i], a->bytes, PT_SHADOW_DEFINED);
+        if (is_write && is_known && pt_undefined_any(e->frame))
+            store_lane(e, a, i);
+    }
+    return true;
+}
+
+static bool access_followed(const struct pt_event *e, const struct pt_access *a)
+{
+    return access(e, a, false);
+}
+
+static bool access_told(const struct pt_event *e, const struct pt_access *a)
+{
+    return access(e, a, true);
+}
+
+/* Shared memory of the CTA, and the local memory of its threads: of kernels that call functions it
+ * is left out, since what calls pass goes through it untold. */
+static void begin(const struct pt_cta *cta)
+{
+    enum { LOCAL_MAX = 16 << 20 };
+    const struct pt_launch *launch = cta->launch;
+    const struct pt_interp_program *p = (const struct pt_interp_program *)launch->program;
+    uint64_t shared = (uintptr_t)cta->shared + cta->window + PT_SHARED_BASE;
+    uint64_t local = launch->local_stride * launch->threads;
+    pt_shadow_set(launch->shadow, shared, launch->shared_bytes - PT_SHARED_BASE,
+                  PT_SHADOW_UNWRITTEN);
+    if (!p->n_callees && !p->is_unbounded && local <= LOCAL_MAX)
+        pt_shadow_set(launch->shadow, (uintptr_t)cta->local, local, PT_SHADOW_UNWRITTEN);
+}
+
+const struct pt_observer PT_LEVEL_NAME(pt_observer_init) = {
+    .name = "init",
+    .access = access_followed,
+    .instruction = see_instruction,
+    .guard = see_guard,
+    .begun = begin,
+};
+
+const struct pt_observer PT_LEVEL_NAME(pt_observer_init_load) = {
+    .name = "init-load",
+    .access = access_told,
+    .begun = begin,
+};

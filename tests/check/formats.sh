@@ -1,0 +1,90 @@
+#!/bin/sh
+# The reports of `ptera check`: formats.sh ROOT PROGRAM PTERA... Each format is well formed, and has
+# what its users rely on; limits, suppressions and filters leave out what they should.
+root=$1
+program=$2
+shift 2
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+passed=0
+failed=0
+is() { # NAME COMMAND...
+    name=$1
+    shift
+    if "$@" >"$work/out" 2>&1; then
+        passed=$((passed + 1))
+    else
+        echo "FAILED $name"
+        head -5 "$work/out"
+        failed=$((failed + 1))
+    fi
+}
+tool=$*
+kernel="$root/tests/check/mem/bounds.ptx"
+ends() { # STATUS ARGUMENTS...
+    want=$1
+    shift
+    $tool check "$@" >"$work/stdout" 2>"$work/stderr"
+    have=$?
+    [ $have = "$want" ] || { echo "ends with $have, not $want"; cat "$work/stderr"; false; }
+}
+holds() { grep -qF -- "$2" "$1" || { echo "$1 lacks $2"; cat "$1"; false; }; }
+lacks() { ! grep -qF -- "$2" "$1"; }
+
+is save ends 1 mem --save "$work/saved" "$kernel" -k store -b 64 zero:128
+is read ends 1 --read "$work/saved"
+is 'text has the count' holds "$work/stderr" "32 times"
+is 'its own status' ends 7 mem --error-exitcode=7 "$kernel" -k store -b 64 zero:128
+is 'nothing' ends 0 mem --error-exitcode 7 "$kernel" -k store -b 32 zero:128
+is limit ends 1 mem --print-limit 1 "$root/samples/saxpy/saxpy.ptx" -k saxpy -g 4 -b 256 \
+    u32:1024 f32:2 iota:f32:1000 fill:f32:1000:1
+is 'the limit is kept' lacks "$work/stderr" "writes 4 bytes"
+is 'the rest is counted' holds "$work/stderr" "3 findings"
+is 'other kernels' ends 0 mem --kernel-name 'load*' "$kernel" -k store -b 64 zero:128
+is 'this kernel' ends 1 mem --kernel-name 'st*' "$kernel" -k store -b 64 zero:128
+is 'the first is left out' ends 0 mem --launch-skip 1 "$kernel" -k store -b 64 zero:128
+is 'the first counts' ends 1 mem --launch-count 1 "$kernel" -k store -b 64 zero:128
+is 'makes suppressions' ends 1 mem --gen-suppressions "$work/known" "$kernel" -k store -b 64 \
+    zero:128
+is 'names the place' holds "$work/known" "mem-out-of-bounds store $kernel:"
+is 'keeps to them' ends 0 mem --suppressions "$work/known" "$kernel" -k store -b 64 zero:128
+is 'and to no more' ends 1 mem --suppressions "$work/known" "$kernel" -k load -b 33 zero:128
+for format in json sarif html; do
+    is $format ends 1 --read "$work/saved" --format $format --log-file "$work/report.$format"
+done
+is 'JSON has the thread' holds "$work/report.json" '"thread": [32, 0, 0]'
+is 'HTML needs nothing else' lacks "$work/report.html" 'src='
+is 'HTML has the source' holds "$work/report.html" '<b class="at">'
+is 'a program' ends 1 mem --leak-check --save "$work/program" -- "$program" leak
+is 'what it leaks' holds "$work/stderr" "--explain mem-leak"
+is 'what its kernel reads' holds "$work/stderr" "--explain mem-out-of-bounds"
+is 'who made it' holds "$work/stderr" "made by cuMemAlloc_v2, called by"
+is 'once' test "$(grep -c "^kind mem-out" "$work/program")" = 2 -a \
+    "$(grep -c explain "$work/stderr")" = 2
+is 'its own status' ends 5 race -- "$program" leak
+is 'no program' ends 127 mem -- /nowhere/at/all
+if command -v python3 >/dev/null; then
+    is 'JSON and SARIF' python3 - "$work/report.json" "$work/report.sarif" <<'END'
+import json, sys
+assert len(json.load(open(sys.argv[1]))["findings"]) == 1
+log = json.load(open(sys.argv[2]))
+assert log["version"] == "2.1.0" and log["$schema"].startswith("https://")
+(run,) = log["runs"]
+driver = run["tool"]["driver"]
+assert driver["name"]
+ids = [rule["id"] for rule in driver["rules"]]
+assert len(ids) == len(set(ids))
+assert all(rule["shortDescription"]["text"] for rule in driver["rules"])
+(result,) = run["results"]
+assert ids[result["ruleIndex"]] == result["ruleId"] == "mem-out-of-bounds"
+assert result["level"] in ("none", "note", "warning", "error")
+assert "writes 4 bytes" in result["message"]["text"] and result["occurrenceCount"] == 32
+(place,) = result["locations"]
+physical = place["physicalLocation"]
+assert physical["artifactLocation"]["uri"].endswith("bounds.ptx")
+assert physical["region"]["startLine"] > 1 and physical["region"]["startColumn"] > 0
+assert place["logicalLocations"][0]["name"] == "store"
+END
+fi
+echo "formats: $passed passed, $failed failed, 0 skipped"
+[ $failed = 0 ]

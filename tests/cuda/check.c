@@ -1,0 +1,127 @@
+/* PTERA_CHECK: what checkers find in a program that uses the driver goes to a file, calls return
+ * what they would, and kernels go on. */
+#include <stdbool.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "tests/cuda/support.h"
+
+/* From n words: `beyond` reads the one behind them, `branch` looks at the first, `move` hands on
+ * what it never wrote. */
+static const char text[] = PTX_HEADER ".visible .entry beyond(.param .u64 p, .param .u32 n)\n{\n"
+                                      "    .reg .b64 %rd<3>; .reg .b32 %r<3>;\n"
+                                      "    ld.param.u64 %rd1, [p]; ld.param.u32 %r1, [n];\n"
+                                      "    mad.wide.u32 %rd2, %r1, 4, %rd1;\n"
+                                      "    ld.global.u32 %r2, [%rd2];\n"
+                                      "    st.global.u32 [%rd1], %r2; ret;\n}\n"
+                                      ".visible .entry branch(.param .u64 p, .param .u32 n)\n{\n"
+                                      "    .reg .b64 %rd<3>; .reg .b32 %r<3>; .reg .pred %p;\n"
+                                      "    ld.param.u64 %rd1, [p]; ld.global.u32 %r1, [%rd1+4];\n"
+                                      "    setp.eq.u32 %p, %r1, 7;\n"
+                                      "    @%p st.global.u32 [%rd1], 1; ret;\n}\n"
+                                      ".visible .entry move(.param .u64 p, .param .u32 n)\n{\n"
+                                      "    .reg .b64 %rd<3>; .reg .b32 %r<3>; .shared .u32 room;\n"
+                                      "    ld.param.u64 %rd1, [p]; ld.shared.u32 %r1, [room];\n"
+                                      "    st.global.u32 [%rd1], %r1; ret;\n}\n";
+
+static char file[] = "/tmp/ptera-cuda-check-XXXXXX", found[1 << 16];
+
+static void run(const char *name, CUmodule module, CUdeviceptr p, unsigned n)
+{
+    OK(cuLaunchKernel(function_of(module, name), 1, 1, 1, 1, 1, 1, 0, NULL, (void *[]){&p, &n},
+                      NULL));
+    OK(cuCtxSynchronize());
+}
+
+static void read_found(void)
+{
+    FILE *in = fopen(file, "r");
+    size_t n = in ? fread(found, 1, sizeof found - 1, in) : 0;
+    found[n] = 0;
+    if (in)
+        fclose(in);
+}
+
+static void check_kind(const char *kind, bool is_there)
+{
+    char line[64];
+    snprintf(line, sizeof line, "\nkind %s\n", kind);
+    CHECK((strstr(found, line) != NULL) == is_there);
+}
+
+static void test_mem(CUmodule module)
+{
+    CUdeviceptr p = 0, q = new_memory(8);
+    char byte[256] = {0};
+    OK(cuMemAlloc_v2(&p, 12));
+    OK(cuMemsetD8_v2(p, 0, 12));
+    run("beyond", module, p, 3);
+    run("beyond", module, p, 3);
+    CHECK_CU(cuMemcpyDtoH_v2(byte, p, 100000), CUDA_ERROR_INVALID_VALUE);
+    OK(cuMemFree_v2(p));
+    CHECK_CU(cuMemFree_v2(p), CUDA_ERROR_INVALID_VALUE);
+    read_found();
+    check_kind("mem-out-of-bounds", true);
+    check_kind("mem-api", true);
+    check_kind("mem-invalid-free", true);
+    check_kind("mem-leak", false);
+    CHECK(strstr(found, "a buffer of 12 bytes") && strstr(found, "made by cuMemAlloc_v2"));
+    (void)q; /* leaks */
+}
+
+static void test_init(CUmodule module)
+{
+    CUdeviceptr p = 0, q = 0;
+    uint32_t word;
+    OK(cuMemAlloc_v2(&p, 8));
+    OK(cuMemAlloc_v2(&q, 8));
+    OK(cuMemsetD8_v2(p, 0, 8));
+    run("branch", module, p, 2);
+    OK(cuMemcpyDtoH_v2(&word, q, 4)); /* never written, but nothing is made of it */
+    read_found();
+    check_kind("init-branch", false);
+    check_kind("init-host", false);
+    run("branch", module, q, 2);
+    run("move", module, p, 2);
+    OK(cuMemcpyDtoH_v2(&word, p, 4));
+    read_found();
+    check_kind("init-branch", true);
+    check_kind("init-host", true);
+    OK(cuMemFree_v2(p));
+    OK(cuMemFree_v2(q));
+}
+
+/* For `ptera check -- PROGRAM`: one access beyond a buffer, and one that leaks. */
+static int leak(void)
+{
+    CUmodule module = NULL;
+    CUdeviceptr p = 0;
+    begin();
+    OK(cuModuleLoadData(&module, text));
+    OK(cuMemAlloc_v2(&p, 12));
+    run("beyond", module, p, 3);
+    return 5;
+}
+
+int main(int argc, char **argv)
+{
+    CUmodule module = NULL;
+    (void)argv;
+    if (argc > 1)
+        return leak();
+    int fd = mkstemp(file);
+    CHECK(fd >= 0);
+    setenv("PTERA_CHECK", "mem,init", 1);
+    setenv("PTERA_CHECK_LEAKS", "1", 1);
+    setenv("PTERA_CHECK_FILE", file, 1);
+    CUcontext ctx = begin();
+    OK(cuModuleLoadData(&module, text));
+    test_mem(module);
+    test_init(module);
+    OK(cuCtxDestroy_v2(ctx));
+    read_found();
+    check_kind("mem-leak", true);
+    CHECK(strstr(found, "\ncount 2\n"));
+    unlink(file);
+    return CHECK_DONE("check");
+}
