@@ -20,6 +20,7 @@
 #include "backend/jit/memory/access_path.h"
 #include "backend/jit/memory/alloca.h"
 #include "backend/jit/memory/atomic.h"
+#include "backend/jit/memory/atomic_op.h"
 #include "backend/jit/memory/cp_async.h"
 #include "backend/jit/memory/store_pair.h"
 #include "backend/jit/memory/structure.h"
@@ -75,7 +76,7 @@ static bool instruction(struct jit *j, LLVMValueRef *mask)
           (PT_FX_CALL | PT_FX_READ | PT_FX_WRITE | PT_FX_WARP | PT_FX_FENCE | PT_FX_ATOMIC)))
         return jit_pure_insn_emit(j, mask);
     if ((effects & PT_FX_FENCE) && !(effects & (PT_FX_READ | PT_FX_WRITE | PT_FX_WARP))) {
-        LLVMBuildFence(j->code->b, jit_atomic_order(pt_order_of(j->form)), false, "");
+        LLVMBuildFence(j->code->b, jit_atomic_op_order(pt_order_of(j->form)), false, "");
         return true;
     }
     for (unsigned u = 0; u < j->facts->copies; u++)

@@ -1,288 +1,17 @@
-/* atom and red. Lanes go upwards, one after the other. A CTA runs on one worker, so shared memory
- * needs no locked instruction. */
+/* atom and red. Lanes go upwards, one after the other. */
 #include "backend/jit/memory/atomic.h"
 
-#include "backend/jit/analysis/insn_info.h"
-#include "backend/jit/emit/lane_call.h"
 #include "backend/jit/jit.h"
 #include "backend/jit/llvm/build.h"
 #include "backend/jit/llvm/fault.h"
+#include "backend/jit/llvm/set_bits.h"
 #include "backend/jit/memory/access.h"
+#include "backend/jit/memory/atomic_op.h"
 #include "backend/jit/memory/lane_address.h"
 #include "backend/jit/value/registers.h"
-#include "backend/order.h"
-
-enum { ELEMENTS = 8 };
-
-struct atomic {
-    const struct pt_operand *d[ELEMENTS]; /* NULL if nobody reads what was there */
-    const struct pt_operand *base, *b, *c;
-    enum pt_type type;
-    unsigned bytes, n; /* of an element, elements: each is atomic for itself */
-    LLVMTypeRef element;
-    bool is_shared, is_global, is_float;
-    const char *half;      /* f16 and its kind: the operation's name (backend/lanes.h) */
-    LLVMAtomicRMWBinOp op; /* unless it is cas */
-    bool is_cas;
-    LLVMAtomicOrdering order;
-};
-
-/* ---- what is done ---------------------------------------------------------------------------- */
-
-static bool operation(const struct pt_form *form, bool is_float, bool is_signed,
-                      LLVMAtomicRMWBinOp *op)
-{
-    static const struct {
-        enum pt_mod mod;
-        LLVMAtomicRMWBinOp op;
-    } plain[] = {
-        {PT_M_exch, LLVMAtomicRMWBinOpXchg},    {PT_M_and, LLVMAtomicRMWBinOpAnd},
-        {PT_M_or, LLVMAtomicRMWBinOpOr},        {PT_M_xor, LLVMAtomicRMWBinOpXor},
-        {PT_M_inc, LLVMAtomicRMWBinOpUIncWrap}, {PT_M_dec, LLVMAtomicRMWBinOpUDecWrap},
-    };
-    for (size_t i = 0; i < sizeof plain / sizeof *plain; i++) {
-        *op = plain[i].op;
-        if (pt_form_has(form, plain[i].mod))
-            return true;
-    }
-    if (pt_form_has(form, PT_M_add))
-        *op = is_float ? LLVMAtomicRMWBinOpFAdd : LLVMAtomicRMWBinOpAdd;
-    else if (pt_form_has(form, PT_M_min))
-        *op = is_signed ? LLVMAtomicRMWBinOpMin : LLVMAtomicRMWBinOpUMin;
-    else if (pt_form_has(form, PT_M_max))
-        *op = is_signed ? LLVMAtomicRMWBinOpMax : LLVMAtomicRMWBinOpUMax;
-    else
-        return false;
-    return true;
-}
-
-LLVMAtomicOrdering jit_atomic_order(enum pt_order order)
-{
-    static const LLVMAtomicOrdering orders[] = {
-        [PT_ORDER_RELAXED] = LLVMAtomicOrderingMonotonic,
-        [PT_ORDER_ACQUIRE] = LLVMAtomicOrderingAcquire,
-        [PT_ORDER_RELEASE] = LLVMAtomicOrderingRelease,
-        [PT_ORDER_ACQ_REL] = LLVMAtomicOrderingAcquireRelease,
-        [PT_ORDER_SEQ_CST] = LLVMAtomicOrderingSequentiallyConsistent,
-    };
-    return orders[order];
-}
-
-/* What f16, bf16 and pairs of them do is stated once, for the interpreter too. */
-static const char *half_operation(const struct pt_form *form, enum pt_type type)
-{
-    static const struct {
-        enum pt_type type;
-        const char *add, *min, *max;
-    } names[] = {
-#define X(type) {PT_##type, "add_" #type, "min_" #type, "max_" #type},
-        X(f16) X(f16x2) X(bf16) X(bf16x2)
-#undef X
-    };
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (names[i].type == type)
-            return pt_form_has(form, PT_M_min)   ? names[i].min
-                   : pt_form_has(form, PT_M_max) ? names[i].max
-                                                 : names[i].add;
-    return NULL;
-}
-
-static void describe_dest(const struct jit *j, struct atomic *a, const struct pt_operand *o)
-{
-    for (unsigned i = 0; i < a->n; i++) {
-        const struct pt_operand *d =
-            o->kind == PT_OPND_VEC ? &j->unit->f->operands.v[o->index + i] : o;
-        a->d[i] = jit_insn_info_is_read(j->facts, d) ? d : NULL;
-    }
-}
-
-static bool describe(const struct jit *j, struct atomic *a)
-{
-    const struct pt_operand *o = &j->unit->f->operands.v[j->insn->operands];
-    bool has_dest = o->kind != PT_OPND_MEM;
-    *a = (struct atomic){.type = (enum pt_type)j->form->type[0]};
-    const struct pt_operand *b = o + has_dest + 1;
-    a->n = b->kind == PT_OPND_VEC ? (unsigned)b->imm : 1;
-    if (has_dest)
-        describe_dest(j, a, o);
-    a->base = &j->unit->f->operands.v[o[has_dest].index];
-    a->b = b->kind == PT_OPND_VEC ? &j->unit->f->operands.v[b->index] : b;
-    a->is_cas = pt_form_has(j->form, PT_M_cas);
-    a->c = a->is_cas ? b + 1 : NULL;
-    a->bytes = pt_type_bits(a->type) / 8;
-    a->is_shared = pt_form_has(j->form, PT_M_shared) || pt_form_has(j->form, PT_M_shared_cta) ||
-                   pt_form_has(j->form, PT_M_shared_cluster) ||
-                   jit_access_names(j, a->base, PT_SPACE_SHARED);
-    a->is_global = pt_form_has(j->form, PT_M_global) || a->n > 1;
-    a->is_float = j->form->effects & PT_FX_FP;
-    a->half = a->is_float ? half_operation(j->form, a->type) : NULL;
-    a->order = jit_atomic_order(pt_order_of(j->form));
-    a->element = LLVMIntTypeInContext(j->code->context, a->bytes * 8);
-    bool is_signed = pt_type_class(a->type) == PT_CLASS_S;
-    if (jit_access_names(j, a->base, PT_SPACE_LOCAL))
-        return jit_refuse(j->unit, "an atomic access of a local variable");
-    if (!a->is_cas && !a->half && !operation(j->form, a->is_float, is_signed, &a->op))
-        return jit_refuse(j->unit, j->form->spelling);
-    return true;
-}
-
-/* ---- one lane -------------------------------------------------------------------------------- */
-
-/* i1: the address lies in shared memory, whose additions keep subnormals and make NaNs quiet. */
-static LLVMValueRef is_in_shared(const struct jit *j, const struct atomic *a, LLVMValueRef p)
-{
-    LLVMTypeRef i1 = LLVMInt1TypeInContext(j->code->context),
-                i64 = LLVMInt64TypeInContext(j->code->context);
-    if (a->is_shared || a->is_global)
-        return LLVMConstInt(i1, a->is_shared, false);
-    LLVMValueRef offset = LLVMBuildSub(j->code->b, LLVMBuildPtrToInt(j->code->b, p, i64, ""),
-                                       LLVMBuildPtrToInt(j->code->b, j->code->shared, i64, ""), "");
-    return LLVMBuildICmp(j->code->b, LLVMIntULE, offset, jit_i64(j, UINT32_MAX), "");
-}
-
-static LLVMValueRef flush_unless(const struct jit *j, LLVMValueRef in_shared, LLVMValueRef value)
-{
-    return LLVMBuildSelect(j->code->b, in_shared, value, jit_flush(j, value), "");
-}
-
-static LLVMValueRef add_f32(const struct jit *j, LLVMValueRef in_shared, LLVMValueRef old,
-                            LLVMValueRef b)
-{
-    LLVMTypeRef f32 = LLVMFloatTypeInContext(j->code->context), bits = LLVMTypeOf(old);
-    old = flush_unless(j, in_shared, LLVMBuildBitCast(j->code->b, old, f32, ""));
-    b = flush_unless(j, in_shared, LLVMBuildBitCast(j->code->b, b, f32, ""));
-    LLVMValueRef sum = flush_unless(j, in_shared, LLVMBuildFAdd(j->code->b, old, b, ""));
-    return LLVMBuildBitCast(j->code->b, jit_canonical(j, sum), bits, "");
-}
-
-static LLVMValueRef add_f64(const struct jit *j, LLVMValueRef in_shared, LLVMValueRef old,
-                            LLVMValueRef b)
-{
-    LLVMTypeRef i64 = LLVMInt64TypeInContext(j->code->context),
-                i32 = LLVMInt32TypeInContext(j->code->context);
-    LLVMTypeRef types[] = {i64, i64, i32};
-    LLVMValueRef args[] = {old, b, LLVMBuildZExt(j->code->b, in_shared, i32, "")};
-    return jit_help(j, "jit_help_atom_add_f64", LLVMFunctionType(i64, types, 3, false), args);
-}
-
-static LLVMValueRef combine_halves(const struct jit *j, const struct atomic *a, LLVMValueRef old,
-                                   LLVMValueRef b)
-{
-    LLVMTypeRef i32 = LLVMInt32TypeInContext(j->code->context);
-    old = LLVMBuildZExtOrBitCast(j->code->b, old, i32, "");
-    b = LLVMBuildZExtOrBitCast(j->code->b, b, i32, "");
-    return LLVMBuildTruncOrBitCast(j->code->b, jit_lane_call_emit_one(j, a->half, old, b),
-                                   a->element, "");
-}
-
-static LLVMValueRef combine_floats(const struct jit *j, const struct atomic *a, LLVMValueRef p,
-                                   LLVMValueRef old, LLVMValueRef b)
-{
-    if (a->half)
-        return combine_halves(j, a, old, b);
-    LLVMValueRef in_shared = is_in_shared(j, a, p);
-    return a->type == PT_f64 ? add_f64(j, in_shared, old, b) : add_f32(j, in_shared, old, b);
-}
-
-static LLVMValueRef pick(const struct jit *j, LLVMIntPredicate test, LLVMValueRef x, LLVMValueRef y)
-{
-    return LLVMBuildSelect(j->code->b, LLVMBuildICmp(j->code->b, test, x, y, ""), x, y, "");
-}
-
-static LLVMValueRef renew(const struct jit *j, const struct atomic *a, LLVMValueRef p,
-                          LLVMValueRef old, LLVMValueRef b)
-{
-    LLVMBuilderRef o = j->code->b;
-    LLVMValueRef zero = LLVMConstNull(a->element), one = LLVMConstInt(a->element, 1, false), out;
-    if (a->is_float)
-        return combine_floats(j, a, p, old, b);
-    switch (a->op) {
-    case LLVMAtomicRMWBinOpXchg:
-        return b;
-    case LLVMAtomicRMWBinOpAdd:
-        return LLVMBuildAdd(o, old, b, "");
-    case LLVMAtomicRMWBinOpAnd:
-        return LLVMBuildAnd(o, old, b, "");
-    case LLVMAtomicRMWBinOpOr:
-        return LLVMBuildOr(o, old, b, "");
-    case LLVMAtomicRMWBinOpXor:
-        return LLVMBuildXor(o, old, b, "");
-    case LLVMAtomicRMWBinOpMin:
-        return pick(j, LLVMIntSLT, old, b);
-    case LLVMAtomicRMWBinOpMax:
-        return pick(j, LLVMIntSGT, old, b);
-    case LLVMAtomicRMWBinOpUMin:
-        return pick(j, LLVMIntULT, old, b);
-    case LLVMAtomicRMWBinOpUMax:
-        return pick(j, LLVMIntUGT, old, b);
-    case LLVMAtomicRMWBinOpUIncWrap:
-        out = LLVMBuildICmp(o, LLVMIntUGE, old, b, "");
-        return LLVMBuildSelect(o, out, zero, LLVMBuildAdd(o, old, one, ""), "");
-    default: /* UDecWrap */
-        out = LLVMBuildOr(o, LLVMBuildICmp(o, LLVMIntEQ, old, zero, ""),
-                          LLVMBuildICmp(o, LLVMIntUGT, old, b, ""), "");
-        return LLVMBuildSelect(o, out, b, LLVMBuildSub(o, old, one, ""), "");
-    }
-}
-
-static LLVMValueRef in_shared(const struct jit *j, const struct atomic *a, LLVMValueRef p,
-                              LLVMValueRef b, LLVMValueRef c)
-{
-    LLVMValueRef old = LLVMBuildLoad2(j->code->b, a->element, p, ""), new;
-    if (a->is_cas)
-        new = LLVMBuildSelect(j->code->b, LLVMBuildICmp(j->code->b, LLVMIntEQ, old, b, ""), c, old,
-                              "");
-    else
-        new = renew(j, a, p, old, b);
-    LLVMBuildStore(j->code->b, new, p);
-    return old;
-}
-
-/* A loop of compare-and-swap, for what no instruction does. */
-static LLVMValueRef exchange_float(const struct jit *j, const struct atomic *a, LLVMValueRef p,
-                                   LLVMValueRef b)
-{
-    LLVMValueRef seen = LLVMBuildLoad2(j->code->b, a->element, p, "");
-    LLVMSetOrdering(seen, LLVMAtomicOrderingMonotonic);
-    LLVMSetAlignment(seen, a->bytes);
-    LLVMBasicBlockRef from = LLVMGetInsertBlock(j->code->b), again = jit_new_block(j, "again");
-    LLVMBasicBlockRef done = jit_new_block(j, "");
-    LLVMBuildBr(j->code->b, again);
-    jit_continue_in(j, again);
-    LLVMValueRef old = LLVMBuildPhi(j->code->b, a->element, "");
-    LLVMValueRef pair = LLVMBuildAtomicCmpXchg(j->code->b, p, old, renew(j, a, p, old, b), a->order,
-                                               LLVMAtomicOrderingMonotonic, false);
-    LLVMValueRef now = LLVMBuildExtractValue(j->code->b, pair, 0, "");
-    LLVMBuildCondBr(j->code->b, LLVMBuildExtractValue(j->code->b, pair, 1, ""), done, again);
-    LLVMValueRef values[] = {seen, now};
-    LLVMBasicBlockRef blocks[] = {from, again};
-    LLVMAddIncoming(old, values, blocks, 2);
-    jit_continue_in(j, done);
-    return now;
-}
-
-static LLVMValueRef one_lane(const struct jit *j, const struct atomic *a, LLVMValueRef p,
-                             LLVMValueRef b, LLVMValueRef c)
-{
-    if (a->is_shared)
-        return in_shared(j, a, p, b, c);
-    if (a->is_cas) {
-        LLVMAtomicOrdering failure =
-            a->order == LLVMAtomicOrderingAcquire || a->order == LLVMAtomicOrderingAcquireRelease
-                ? LLVMAtomicOrderingAcquire
-                : LLVMAtomicOrderingMonotonic;
-        LLVMValueRef pair = LLVMBuildAtomicCmpXchg(j->code->b, p, b, c, a->order, failure, false);
-        return LLVMBuildExtractValue(j->code->b, pair, 0, "");
-    }
-    if (a->is_float)
-        return exchange_float(j, a, p, b);
-    return LLVMBuildAtomicRMW(j->code->b, a->op, p, b, a->order, false);
-}
-
-/* ---- the lanes ------------------------------------------------------------------------------- */
 
 /* Addresses in their space: shared ones are offsets of 32 bits. */
-static LLVMValueRef address_of(const struct jit *j, const struct atomic *a, unsigned copy)
+static LLVMValueRef address_of(const struct jit *j, const struct jit_atomic *a, unsigned copy)
 {
     enum pt_type type = a->is_shared ? PT_u32 : PT_u64;
     if (a->base->kind != PT_OPND_REG)
@@ -294,7 +23,8 @@ static LLVMValueRef address_of(const struct jit *j, const struct atomic *a, unsi
     return base;
 }
 
-static LLVMValueRef pointer_of(const struct jit *j, const struct atomic *a, LLVMValueRef address)
+static LLVMValueRef pointer_of(const struct jit *j, const struct jit_atomic *a,
+                               LLVMValueRef address)
 {
     LLVMTypeRef i64 = LLVMInt64TypeInContext(j->code->context);
     if (a->is_shared)
@@ -303,7 +33,7 @@ static LLVMValueRef pointer_of(const struct jit *j, const struct atomic *a, LLVM
                              "");
 }
 
-static void check(const struct jit *j, const struct atomic *a, unsigned copy,
+static void check(const struct jit *j, const struct jit_atomic *a, unsigned copy,
                   LLVMValueRef addresses, LLVMValueRef mask)
 {
     LLVMTypeRef type = LLVMTypeOf(addresses);
@@ -321,8 +51,8 @@ static void check(const struct jit *j, const struct atomic *a, unsigned copy,
     jit_fault_raise_if_lanes(j, PT_FAULT_MISALIGNED, copy, bad, pointers);
 }
 
-static LLVMValueRef as_bits(const struct jit *j, const struct atomic *a, const struct pt_operand *o,
-                            unsigned copy)
+static LLVMValueRef as_bits(const struct jit *j, const struct jit_atomic *a,
+                            const struct pt_operand *o, unsigned copy)
 {
     LLVMValueRef value = jit_registers_read(j, o, copy, a->type, j->unit->width, false);
     return LLVMBuildBitCast(j->code->b, value, LLVMVectorType(a->element, j->unit->width), "");
@@ -330,10 +60,10 @@ static LLVMValueRef as_bits(const struct jit *j, const struct atomic *a, const s
 
 /* Sources of all elements in all lanes, and a variable for what was there. */
 struct values {
-    LLVMValueRef b[ELEMENTS], c, result[ELEMENTS];
+    LLVMValueRef b[JIT_ATOMIC_ELEMENTS], c, result[JIT_ATOMIC_ELEMENTS];
 };
 
-static struct values read_values(const struct jit *j, const struct atomic *a, unsigned copy)
+static struct values read_values(const struct jit *j, const struct jit_atomic *a, unsigned copy)
 {
     struct values v = {.c = a->c ? as_bits(j, a, a->c, copy) : NULL};
     for (unsigned i = 0; i < a->n; i++) {
@@ -344,25 +74,80 @@ static struct values read_values(const struct jit *j, const struct atomic *a, un
     return v;
 }
 
-static void run_lane(const struct jit *j, const struct atomic *a, const struct values *v,
-                     LLVMValueRef address, unsigned lane)
+/* What was there goes to old[], where it is read. */
+static void run_elements(const struct jit *j, const struct jit_atomic *a, LLVMValueRef address,
+                         const struct values *lane, LLVMValueRef *old)
 {
-    LLVMValueRef p = pointer_of(j, a, address), c = v->c ? jit_lane(j, v->c, lane) : NULL;
+    LLVMValueRef p = pointer_of(j, a, address);
     for (unsigned i = 0; i < a->n; i++) {
         LLVMValueRef at = i ? jit_at(j, p, jit_i64(j, i * a->bytes)) : p;
-        LLVMValueRef old = one_lane(j, a, at, jit_lane(j, v->b[i], lane), c);
+        old[i] = jit_atomic_op_emit(j, a, at, lane->b[i], lane->c);
+    }
+}
+
+static void run_lane(const struct jit *j, const struct jit_atomic *a, const struct values *v,
+                     LLVMValueRef address, unsigned lane)
+{
+    struct values own = {.c = v->c ? jit_lane(j, v->c, lane) : NULL};
+    LLVMValueRef old[JIT_ATOMIC_ELEMENTS];
+    for (unsigned i = 0; i < a->n; i++)
+        own.b[i] = jit_lane(j, v->b[i], lane);
+    run_elements(j, a, address, &own, old);
+    for (unsigned i = 0; i < a->n; i++) {
         if (!v->result[i])
             continue;
         LLVMTypeRef vector = LLVMVectorType(a->element, j->unit->width);
         LLVMValueRef lanes = LLVMBuildLoad2(j->code->b, vector, v->result[i], "");
-        lanes = LLVMBuildInsertElement(j->code->b, lanes, old, jit_i32(j, lane), "");
+        lanes = LLVMBuildInsertElement(j->code->b, lanes, old[i], jit_i32(j, lane), "");
         LLVMBuildStore(j->code->b, lanes, v->result[i]);
     }
 }
 
+static LLVMValueRef in_memory(const struct jit *j, LLVMValueRef vector)
+{
+    LLVMValueRef memory = jit_alloca(j, LLVMTypeOf(vector), "");
+    LLVMBuildStore(j->code->b, vector, memory);
+    return memory;
+}
+
+static LLVMValueRef place_of(const struct jit *j, LLVMTypeRef type, LLVMValueRef memory,
+                             LLVMValueRef lane)
+{
+    return LLVMBuildGEP2(j->code->b, type, memory, &lane, 1, "");
+}
+
+static LLVMValueRef load_lane(const struct jit *j, LLVMTypeRef type, LLVMValueRef memory,
+                              LLVMValueRef lane)
+{
+    return LLVMBuildLoad2(j->code->b, type, place_of(j, type, memory, lane), "");
+}
+
+/* The lanes that are on, upwards: a round for each, as mostly few are. */
+static void run_masked(const struct jit *j, const struct jit_atomic *a, const struct values *v,
+                       LLVMValueRef addresses, LLVMValueRef mask)
+{
+    struct jit_set_bits bits;
+    struct values own = {0};
+    LLVMTypeRef address = LLVMGetElementType(LLVMTypeOf(addresses));
+    LLVMValueRef old[JIT_ATOMIC_ELEMENTS], b[JIT_ATOMIC_ELEMENTS],
+        c = v->c ? in_memory(j, v->c) : NULL;
+    addresses = in_memory(j, addresses);
+    for (unsigned i = 0; i < a->n; i++)
+        b[i] = in_memory(j, v->b[i]);
+    LLVMValueRef lane = jit_set_bits_begin(j, mask, &bits);
+    own.c = c ? load_lane(j, a->element, c, lane) : NULL;
+    for (unsigned i = 0; i < a->n; i++)
+        own.b[i] = load_lane(j, a->element, b[i], lane);
+    run_elements(j, a, load_lane(j, address, addresses, lane), &own, old);
+    for (unsigned i = 0; i < a->n; i++)
+        if (v->result[i])
+            LLVMBuildStore(j->code->b, old[i], place_of(j, a->element, v->result[i], lane));
+    jit_set_bits_end(j, &bits);
+}
+
 /* Addresses of the lanes that are on, and the mask that is left to test lane by lane. */
-static LLVMValueRef checked_addresses(const struct jit *j, const struct atomic *a, unsigned copy,
-                                      LLVMValueRef *mask)
+static LLVMValueRef checked_addresses(const struct jit *j, const struct jit_atomic *a,
+                                      unsigned copy, LLVMValueRef *mask)
 {
     LLVMValueRef addresses = address_of(j, a, copy);
     *mask = j->mask[copy];
@@ -376,25 +161,15 @@ static LLVMValueRef checked_addresses(const struct jit *j, const struct atomic *
     return addresses;
 }
 
-static void run_chunk(const struct jit *j, const struct atomic *a, unsigned copy)
+static void run_chunk(const struct jit *j, const struct jit_atomic *a, unsigned copy)
 {
     LLVMTypeRef vector = LLVMVectorType(a->element, j->unit->width);
     LLVMValueRef mask, addresses = checked_addresses(j, a, copy, &mask);
     struct values v = read_values(j, a, copy);
-    for (unsigned i = 0; i < j->unit->width; i++) {
-        LLVMBasicBlockRef on = NULL;
-        if (mask) {
-            LLVMBasicBlockRef run = jit_new_block(j, "lane");
-            on = jit_new_block(j, "");
-            LLVMBuildCondBr(j->code->b, jit_lane(j, mask, i), run, on);
-            jit_continue_in(j, run);
-        }
+    if (mask)
+        run_masked(j, a, &v, addresses, mask);
+    for (unsigned i = 0; i < j->unit->width && !mask; i++)
         run_lane(j, a, &v, jit_lane(j, addresses, i), i);
-        if (on) {
-            LLVMBuildBr(j->code->b, on);
-            jit_continue_in(j, on);
-        }
-    }
     for (unsigned i = 0; i < a->n; i++)
         if (v.result[i])
             jit_registers_write(j, a->d[i], copy,
@@ -429,7 +204,7 @@ static LLVMValueRef load_pair(const struct jit *j, LLVMValueRef memory, unsigned
 
 /* Shared memory, and nobody reads what was there: the offsets of all chunks take their way to
  * scalar registers through memory. */
-static void run_stored(const struct jit *j, const struct atomic *a)
+static void run_stored(const struct jit *j, const struct jit_atomic *a)
 {
     LLVMTypeRef i32 = LLVMInt32TypeInContext(j->code->context);
     LLVMValueRef memory = offsets_memory(j), unmasked;
@@ -450,7 +225,7 @@ static void run_stored(const struct jit *j, const struct atomic *a)
 }
 
 /* The same where addresses are made of what was loaded just before: lane by lane, too. */
-static bool run_loaded(const struct jit *j, const struct atomic *a)
+static bool run_loaded(const struct jit *j, const struct jit_atomic *a)
 {
     struct jit_lane_address at;
     LLVMValueRef unmasked;
@@ -469,7 +244,7 @@ static bool run_loaded(const struct jit *j, const struct atomic *a)
     return true;
 }
 
-static bool is_any_read(const struct atomic *a)
+static bool is_any_read(const struct jit_atomic *a)
 {
     for (unsigned i = 0; i < a->n; i++)
         if (a->d[i])
@@ -479,8 +254,8 @@ static bool is_any_read(const struct atomic *a)
 
 bool jit_atomic_emit(const struct jit *j)
 {
-    struct atomic a;
-    if (!describe(j, &a))
+    struct jit_atomic a;
+    if (!jit_atomic_op_describe(j, &a))
         return false;
     if (a.is_shared && !is_any_read(&a)) {
         if (!run_loaded(j, &a))
