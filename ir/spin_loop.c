@@ -1,11 +1,15 @@
 /* Which loops may wait for other threads.
  *
- * A loop waits if what other threads do can end it: it reads memory in a way that sees their
- * writes, orders memory, sleeps, reads a clock, or calls something that may. What such a read is
- * used for is not followed: a result that nobody reads cannot end the loop, all others may.
+ * A loop waits if what other threads do can end it: it orders memory, sleeps, reads a clock, or
+ * calls something that may; or it reads memory in a way that sees their writes, and something it
+ * has read decides whether it goes on. Beside such a read all that the loop reads counts as theirs.
+ * A loop that counts its rounds ends whatever others do.
  */
 #include "ir/spin_loop.h"
 
+#include <string.h>
+
+#include "ir/bits.h"
 #include "ir/call_graph.h"
 #include "ir/device.h"
 #include "ir/insn.h"
@@ -17,6 +21,8 @@ struct search {
     uint32_t *n_uses; /* by register; NULL in callees: every result counts as used */
     uint8_t *callee;  /* by function: 0 not asked yet, else enum answer */
     bool found;
+    uint64_t *theirs; /* registers of a loop that others may have had a hand in */
+    bool changes;
 };
 
 enum answer { ANSWER_NO = 1, ANSWER_YES };
@@ -72,16 +78,21 @@ static bool waits_for_own(const struct pt_form *form)
     }
 }
 
-/* An instruction other than a call. */
+/* An instruction other than a call, whatever the loop does with its results. */
 static bool insn_waits(struct search *w, const struct pt_insn *insn)
 {
     const struct pt_form *form = pt_insn_form(w->m, insn);
-    uint32_t memory = form->effects & (PT_FX_READ | PT_FX_WRITE);
     if (form->op == PT_OP_nanosleep || form->op == PT_OP_bar_warp_sync || reads_clock(w->f, insn))
         return true;
-    if ((form->effects & PT_FX_FENCE) && !memory)
-        return !waits_for_own(form);
-    if (!(memory & PT_FX_READ) || !(form->effects & (PT_FX_VOLATILE | PT_FX_ATOMIC | PT_FX_FENCE)))
+    return (form->effects & PT_FX_FENCE) && !(form->effects & (PT_FX_READ | PT_FX_WRITE)) &&
+           !waits_for_own(form);
+}
+
+/* The instruction reads what other threads write, and the result is used. */
+static bool insn_sees(struct search *w, const struct pt_insn *insn)
+{
+    uint32_t effects = pt_insn_form(w->m, insn)->effects;
+    if (!(effects & PT_FX_READ) || !(effects & (PT_FX_VOLATILE | PT_FX_ATOMIC | PT_FX_FENCE)))
         return false;
     w->found = false;
     pt_insn_regs(w->m, w->f, insn, find_used_result, w);
@@ -96,7 +107,7 @@ static bool body_waits(struct search *w, uint32_t func)
         return !pt_device_find(f->name);
     for (uint32_t i = 0; i < f->insns.n; i++)
         if (!(pt_insn_form(w->m, &f->insns.v[i])->effects & PT_FX_CALL) &&
-            insn_waits(&body, &f->insns.v[i]))
+            (insn_waits(&body, &f->insns.v[i]) || insn_sees(&body, &f->insns.v[i])))
             return true;
     return false;
 }
@@ -124,14 +135,116 @@ static bool call_waits(struct search *w, const struct pt_insn *insn)
     return true; /* indirect */
 }
 
-static bool block_waits(struct search *w, const struct pt_block *b)
+/* ---- loops ----------------------------------------------------------------------------------- */
+
+static bool loop_has(struct search *w, const struct pt_loop *loop,
+                     bool (*is_so)(struct search *w, const struct pt_insn *insn))
 {
-    for (uint32_t i = b->first; i < b->first + b->count; i++) {
-        const struct pt_insn *insn = &w->f->insns.v[i];
-        bool is_call = pt_insn_form(w->m, insn)->effects & PT_FX_CALL;
-        if (is_call ? call_waits(w, insn) : insn_waits(w, insn))
+    uint32_t last = loop->end - 1, end = w->f->blocks.v[last].first + w->f->blocks.v[last].count;
+    for (uint32_t i = w->f->blocks.v[loop->header].first; i < end; i++)
+        if (is_so(w, &w->f->insns.v[i]))
             return true;
+    return false;
+}
+
+static bool calls_or_waits(struct search *w, const struct pt_insn *insn)
+{
+    bool is_call = pt_insn_form(w->m, insn)->effects & PT_FX_CALL;
+    return is_call ? call_waits(w, insn) : insn_waits(w, insn);
+}
+
+static bool is_seen_read(struct search *w, const struct pt_insn *insn)
+{
+    return !(pt_insn_form(w->m, insn)->effects & PT_FX_CALL) && insn_sees(w, insn);
+}
+
+static void find_theirs(void *ud, uint32_t reg, bool is_def)
+{
+    struct search *w = ud;
+    w->found |= !is_def && (w->theirs[reg / 64] >> (reg & 63) & 1);
+}
+
+static void note_theirs(void *ud, uint32_t reg, bool is_def)
+{
+    struct search *w = ud;
+    uint64_t bit = UINT64_C(1) << (reg & 63);
+    if (!is_def || (w->theirs[reg / 64] & bit))
+        return;
+    w->theirs[reg / 64] |= bit;
+    w->changes = true;
+}
+
+/* The instruction uses what others may have had a hand in. */
+static bool uses_theirs(struct search *w, const struct pt_insn *insn)
+{
+    w->found = false;
+    pt_insn_regs(w->m, w->f, insn, find_theirs, w);
+    return w->found;
+}
+
+/* Lanes leave the kernel, or the function. */
+static bool ends(const struct pt_form *form)
+{
+    return (form->effects & (PT_FX_END | PT_FX_BRANCH)) == PT_FX_END;
+}
+
+/* A branch that others decide parts lanes up to where they join: what is written there is theirs,
+ * too. False if it, or what runs there, may leave the loop, or go round. */
+static bool spread_branch(struct search *w, const struct pt_loop *loop, uint32_t block)
+{
+    const struct pt_func *f = w->f;
+    uint32_t join = f->blocks.v[block].ipdom;
+    if (join <= block || join >= loop->end)
+        return false;
+    for (uint32_t b = block; b < join; b++) {
+        const struct pt_block *part = &f->blocks.v[b];
+        for (uint32_t e = 0; e < part->n_succ; e++)
+            if (f->edges.v[part->succ + e] <= block || f->edges.v[part->succ + e] > join)
+                return false;
+        for (uint32_t i = part->first; b > block && i < part->first + part->count; i++) {
+            if (ends(pt_insn_form(w->m, &f->insns.v[i])))
+                return false;
+            pt_insn_regs(w->m, f, &f->insns.v[i], note_theirs, w);
+        }
     }
+    return true;
+}
+
+/* Once more through the loop. False if something of others' ends it. */
+static bool spread(struct search *w, const struct pt_loop *loop)
+{
+    for (uint32_t b = loop->header; b < loop->end; b++) {
+        const struct pt_block *block = &w->f->blocks.v[b];
+        for (uint32_t i = block->first; i < block->first + block->count; i++) {
+            const struct pt_insn *insn = &w->f->insns.v[i];
+            const struct pt_form *form = pt_insn_form(w->m, insn);
+            uint32_t effects = form->effects;
+            bool is_theirs = uses_theirs(w, insn);
+            if (is_theirs &&
+                (ends(form) || ((effects & PT_FX_BRANCH) && !spread_branch(w, loop, b))))
+                return false;
+            if (is_theirs || (effects & (PT_FX_READ | PT_FX_CARRY_IN | PT_FX_CALL)))
+                pt_insn_regs(w->m, w->f, insn, note_theirs, w);
+        }
+    }
+    return true;
+}
+
+static bool loop_waits(struct search *w, const struct pt_loop *loop)
+{
+    size_t words = pt_bit_words(w->f->regs.n);
+    if (loop_has(w, loop, calls_or_waits))
+        return true;
+    if (!loop_has(w, loop, is_seen_read))
+        return false;
+    if (!loop->is_reducible)
+        return true;
+    memset(w->theirs, 0, words * sizeof *w->theirs);
+    do {
+        w->changes = false;
+        if (!spread(w, loop))
+            return true;
+    } while (w->changes);
     return false;
 }
 
@@ -142,14 +255,14 @@ void pt_spin_loop_find(struct pt_module *m, struct pt_func *f, struct pt_arena *
     struct search w = {.m = m, .f = f, .scratch = scratch};
     w.n_uses = pt_arena_alloc(scratch, f->regs.n * sizeof *w.n_uses);
     w.callee = pt_arena_alloc(scratch, m->funcs.n);
+    w.theirs = pt_arena_alloc(scratch, pt_bit_words(f->regs.n) * sizeof *w.theirs);
     for (uint32_t i = 0; i < f->insns.n; i++)
         pt_insn_regs(m, f, &f->insns.v[i], count_use, &w);
-    for (uint32_t b = 0; b < f->blocks.n; b++) {
-        uint32_t l = f->blocks.v[b].loop;
-        if (!l || f->loops.v[l - 1].communicates || !block_waits(&w, &f->blocks.v[b]))
+    for (uint32_t l = 0; l < f->loops.n; l++) {
+        if (f->loops.v[l].communicates || !loop_waits(&w, &f->loops.v[l]))
             continue;
-        for (; l; l = f->loops.v[l - 1].parent)
-            f->loops.v[l - 1].communicates = 1;
+        for (uint32_t k = l + 1; k; k = f->loops.v[k - 1].parent)
+            f->loops.v[k - 1].communicates = 1;
     }
     for (uint32_t b = 0; b < f->blocks.n; b++) {
         struct pt_block *block = &f->blocks.v[b];

@@ -333,10 +333,27 @@ static void test_waiting(void)
         "bar.warp.sync -1; ld.global.u32 %r1, [%d1]; setp.eq.s32 %p, %r1, 0;",
         "nanosleep.u32 20; ld.global.u32 %r1, [%d1]; setp.eq.s32 %p, %r1, 0;",
         "mov.u32 %r1, %clock; setp.lt.s32 %p, %r1, 1000;",
-        "call f; ld.global.u32 %r1, [%d1]; setp.eq.s32 %p, %r1, 0;"};
+        "call f; ld.global.u32 %r1, [%d1]; setp.eq.s32 %p, %r1, 0;",
+        ("atom.global.add.u32 %r2, [%d1], 1; ld.global.u32 %r1, [%d1+4]; add.s32 %r1, %r1, %r2; "
+         "setp.eq.s32 %p, %r1, 0;"),
+        /* what others write decides how the rounds are counted */
+        ("ld.volatile.global.u32 %r2, [%d1]; setp.eq.s32 %q, %r2, 0; @%q add.s32 %r1, %r1, 1; "
+         "setp.lt.s32 %p, %r1, 9;"),
+        ("ld.volatile.global.u32 %r2, [%d1]; setp.eq.s32 %q, %r2, 0; @%q bra M; "
+         "add.s32 %r1, %r1, 1; M: setp.lt.s32 %p, %r1, 9;"),
+        ("ld.volatile.global.u32 %r2, [%d1]; setp.eq.s32 %q, %r2, 0; @%q exit; "
+         "add.s32 %r1, %r1, 1; setp.lt.s32 %p, %r1, 9;"),
+        ("ld.volatile.global.u32 %r2, [%d1]; setp.eq.s32 %q, %r2, 0; @%q bra L; "
+         "add.s32 %r1, %r1, 1; setp.lt.s32 %p, %r1, 9;"),
+        ("ld.volatile.global.u32 %r2, [%d1]; st.local.u32 [%d2], %r2; ld.local.u32 %r1, [%d2]; "
+         "setp.lt.s32 %p, %r1, 9;")};
     static const char *const others[] = {
         "ld.global.u32 %r1, [%d1]; setp.eq.s32 %p, %r1, 0;",
         "atom.global.add.u32 %r2, [%d1], 1; add.s32 %r1, %r1, 1; setp.lt.s32 %p, %r1, 9;",
+        ("atom.global.cas.b32 %r2, [%d1], 0, 1; setp.eq.s32 %q, %r2, 0; "
+         "@%q st.global.u32 [%d1], %r2; add.s32 %r1, %r1, 1; setp.lt.s32 %p, %r1, 9;"),
+        ("atom.global.cas.b32 %r2, [%d1], 0, 1; setp.eq.s32 %q, %r2, 0; @%q bra M; "
+         "st.global.u32 [%d1], %r2; M: add.s32 %r1, %r1, 1; setp.lt.s32 %p, %r1, 9;"),
         "red.global.add.u32 [%d1], 1; add.s32 %r1, %r1, 1; setp.lt.s32 %p, %r1, 9;",
         "bar.sync 0; st.volatile.u32 [%d1], 1; add.s32 %r1, %r1, 1; setp.lt.s32 %p, %r1, 9;",
         ("cp.async.commit_group; cp.async.wait_group 1; add.s32 %r1, %r1, 1; "
