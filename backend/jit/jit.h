@@ -176,6 +176,7 @@ struct jit {
     const struct jit_interleaved *interleaved; /* accesses that become one; NULL: none */
     struct jit_overlap *overlaps;              /* loads that share elements; NULL: none */
     const struct jit_structure *structures;    /* accesses that run as one; NULL: none */
+    const struct jit_kept_load *kept; /* what groups load that others of the CTA use; NULL: none */
     /* region_versions.c: a register on whose lowest bits versions of the region rest, or 0; these
      * bits in this version, NULL: others than in those that know them. */
     uint32_t mixer;

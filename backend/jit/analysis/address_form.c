@@ -3,6 +3,7 @@
 #include "backend/jit/analysis/address_form.h"
 
 #include "backend/jit/analysis/def_use.h"
+#include "backend/jit/analysis/insn_info.h"
 #include "backend/jit/jit.h"
 #include "backend/jit/tune.h"
 
@@ -63,24 +64,58 @@ bool jit_address_form_may_divide(const struct jit_facts *a, const struct pt_insn
            jit_address_form_fits(a, insn, block, &a->unit->f->operands.v[insn->operands]);
 }
 
-static bool is_computed(const struct jit_facts *a, uint32_t reg, unsigned *budget)
+/* Registers that a question about another has met. */
+struct met {
+    uint32_t reg[JIT_CHAIN_REGS];
+    unsigned n;
+    bool wraps; /* a remainder or quotient is among what they are made of */
+};
+
+static bool is_computed(const struct jit_facts *a, uint32_t reg, struct met *met);
+
+static bool are_sources_computed(const struct jit_facts *a, uint32_t insn, struct met *met)
 {
+    const struct pt_form *form = pt_insn_form(a->unit->m, &a->unit->f->insns.v[insn]);
     struct jit_sources s;
-    if (a->regs[reg].shape != JIT_VECTOR)
-        return true;
-    if (!*budget || a->regs[reg].def == UINT32_MAX || !jit_def_use_sources(a, a->regs[reg].def, &s))
+    if ((form->effects & ~(uint32_t)PT_FX_FP) || jit_insn_info_is_stepped(a, form) ||
+        !jit_def_use_sources(a, insn, &s))
         return false;
-    --*budget;
+    met->wraps |=
+        form->op == PT_OP_mul_hi || form->op == PT_OP_div_int || form->op == PT_OP_rem_int;
     for (uint32_t i = 0; i < s.n; i++)
-        if (!is_computed(a, s.regs[i], budget))
+        if (!is_computed(a, s.regs[i], met))
+            return false;
+    return true;
+}
+
+/* Where a register comes back to itself, as a loop's counter does, it is so if all else is. */
+static bool is_computed(const struct jit_facts *a, uint32_t reg, struct met *met)
+{
+    const struct jit_reg *r = &a->regs[reg];
+    if (r->shape != JIT_VECTOR)
+        return true;
+    for (unsigned i = 0; i < met->n; i++)
+        if (met->reg[i] == reg)
+            return true;
+    if (met->n == JIT_CHAIN_REGS)
+        return false;
+    met->reg[met->n++] = reg;
+    for (uint32_t i = 0; i < r->n_defs; i++)
+        if (!are_sources_computed(a, a->defs[r->defs + i], met))
             return false;
     return true;
 }
 
 bool jit_address_form_is_computed(const struct jit_facts *a, const struct pt_operand *o)
 {
-    unsigned budget = JIT_CHAIN_DEPTH;
-    return o->kind == PT_OPND_REG && is_computed(a, o->index, &budget);
+    struct met met = {.n = 0};
+    return o->kind == PT_OPND_REG && is_computed(a, o->index, &met);
+}
+
+bool jit_address_form_wraps(const struct jit_facts *a, const struct pt_operand *o)
+{
+    struct met met = {.n = 0};
+    return o->kind == PT_OPND_REG && is_computed(a, o->index, &met) && met.wraps;
 }
 
 /* Powers of two below the width; for swaps also what is one less than those, and than the width. */

@@ -35,6 +35,10 @@ const struct pt_operand *jit_address_form_mixer(const struct jit_facts *a,
 /* The register's lanes differ by arithmetic on thread indexes, not by what was loaded. */
 bool jit_address_form_is_computed(const struct jit_facts *a, const struct pt_operand *o);
 
+/* So they are, and by quotients or remainders: neighbours are elements side by side, but for where
+ * a row ends. */
+bool jit_address_form_wraps(const struct jit_facts *a, const struct pt_operand *o);
+
 /* What is known of the arithmetic behind an address: all distances where d is known only at run
  * time. `ignored`: a register that lanes are mixed with in no order that is asked for, or 0. */
 struct jit_mixing jit_address_form_find_mixing(const struct jit_facts *a,

@@ -34,6 +34,7 @@
 #include "backend/jit/jit.h"
 #include "backend/jit/llvm/build.h"
 #include "backend/jit/memory/access_path.h"
+#include "backend/jit/memory/gather.h"
 #include "backend/jit/memory/interleave.h"
 #include "backend/jit/memory/local_rows.h"
 #include "backend/jit/tune.h"
@@ -578,6 +579,7 @@ static bool run_groups(struct jit_gen *g, LLVMValueRef count, LLVMBasicBlockRef 
     struct jit of_group = *j;
     LLVMTypeRef i32 = LLVMInt32TypeInContext(j->code->context);
     jit_region_spill_begin(j);
+    of_group.kept = jit_gather_begin_region(j, g->r);
     LLVMBuildStore(j->code->b, jit_i32(j, UINT32_MAX), g->code->next);
     if (jit_cta_interleave_applies(g))
         jit_cta_interleave_open(g);

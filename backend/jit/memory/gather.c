@@ -2,6 +2,8 @@
 #include "backend/jit/memory/gather.h"
 
 #include "backend/jit/analysis/address_form.h"
+#include "backend/jit/analysis/repeated_loads.h"
+#include "backend/jit/bitset.h"
 #include "backend/jit/jit.h"
 #include "backend/jit/llvm/build.h"
 #include "backend/jit/llvm/check.h"
@@ -10,6 +12,7 @@
 #include "backend/jit/memory/access.h"
 #include "backend/jit/value/local_window.h"
 #include "backend/jit/value/registers.h"
+#include "backend/jit/value/visit.h"
 
 /* Lanes anywhere, by the machine's gathers and scatters. */
 static void gather(const struct jit *j, const struct jit_access *a, LLVMValueRef pointers,
@@ -148,8 +151,8 @@ static bool access_indexed(const struct jit *j, const struct jit_access *a, unsi
 
 enum { LOCAL_ALIGN = 16 }; /* of windows, at least */
 
-void jit_gather_access(const struct jit *j, const struct jit_access *a, unsigned copy,
-                       LLVMValueRef *v)
+static void access_anywhere(const struct jit *j, const struct jit_access *a, unsigned copy,
+                            LLVMValueRef *v)
 {
     if (access_indexed(j, a, copy, v))
         return;
@@ -172,6 +175,99 @@ void jit_gather_access(const struct jit *j, const struct jit_access *a, unsigned
     LLVMValueRef pointers[64];
     jit_access_lane_pointers(j, a, copy, addresses, pointers);
     access_lanes(j, a, pointers, v);
+}
+
+/* ---- what groups repeat ---------------------------------------------------------------------- */
+
+enum { KEPT_ELEMENTS = 4 };
+
+struct jit_kept_load {
+    const struct jit_kept_load *next;
+    const struct pt_insn *insn;
+    struct jit_access access;
+    unsigned period; /* chunks */
+    /* allocas, by chunk of the period: lanes whose values are there, and those */
+    LLVMValueRef lanes[JIT_COPIES], values[JIT_COPIES][KEPT_ELEMENTS];
+};
+
+static LLVMValueRef cleared(const struct jit *j, LLVMTypeRef type)
+{
+    LLVMValueRef memory = jit_alloca(j, type, "kept");
+    LLVMBuildStore(j->code->b, LLVMConstNull(type), memory);
+    return memory;
+}
+
+const struct jit_kept_load *jit_gather_begin_region(const struct jit *j, const struct jit_region *r)
+{
+    const struct jit_kept_load *first = NULL;
+    const uint64_t *set = jit_repeated_loads_find(j->facts, r);
+    for (uint32_t i = 0; i < j->unit->f->insns.n; i++) {
+        struct jit at = *j;
+        struct jit_kept_load load = {.next = first, .period = jit_repeated_loads_period(j->facts)};
+        if (!jit_set_has(set, i))
+            continue;
+        jit_visit_insn(&at, i);
+        load.insn = at.insn;
+        if (!jit_access_try_describe(&at, &load.access) || load.access.n > KEPT_ELEMENTS ||
+            load.access.is_constant || load.access.space == PT_SPACE_SHARED)
+            continue;
+        LLVMTypeRef vector = LLVMVectorType(load.access.element, j->unit->width);
+        for (unsigned c = 0; c < load.period; c++) {
+            load.lanes[c] = cleared(j, jit_flow_type(j));
+            for (unsigned e = 0; e < load.access.n; e++)
+                load.values[c][e] = cleared(j, vector);
+        }
+        struct jit_kept_load *kept = pt_arena_alloc(j->unit->arena, sizeof *kept);
+        *kept = load;
+        first = kept;
+    }
+    return first;
+}
+
+/* NULL: the access is no such load, or another with it. */
+static const struct jit_kept_load *find_kept(const struct jit *j, const struct jit_access *a)
+{
+    for (const struct jit_kept_load *k = j->kept; k; k = k->next)
+        if (k->insn == j->insn)
+            return k->access.n == a->n && k->access.bytes == a->bytes ? k : NULL;
+    return NULL;
+}
+
+/* Loads the lanes that no group before has loaded. */
+static void load_missing(const struct jit *j, const struct jit_access *a, unsigned copy,
+                         const struct jit_kept_load *k, LLVMValueRef *v)
+{
+    struct jit missing = *j;
+    unsigned c = copy % k->period;
+    LLVMTypeRef vector = LLVMVectorType(a->element, j->unit->width);
+    LLVMBasicBlockRef load = jit_new_block(j, "missing"), after = jit_new_block(j, "kept");
+    LLVMValueRef there = jit_mask_load(j, k->lanes[c]), lanes = LLVMBuildNot(j->code->b, there, "");
+    if (j->mask[copy])
+        lanes = LLVMBuildAnd(j->code->b, lanes, j->mask[copy], "");
+    LLVMBuildCondBr(j->code->b, jit_any(j, lanes), load, after);
+    jit_continue_in(j, load);
+    missing.mask[copy] = lanes;
+    access_anywhere(&missing, a, copy, v);
+    for (unsigned e = 0; e < a->n; e++) {
+        LLVMValueRef others = LLVMBuildLoad2(j->code->b, vector, k->values[c][e], "");
+        others = LLVMBuildSelect(j->code->b, lanes, v[e], others, "");
+        LLVMBuildStore(j->code->b, others, k->values[c][e]);
+    }
+    jit_mask_store(j, k->lanes[c], LLVMBuildOr(j->code->b, there, lanes, ""));
+    LLVMBuildBr(j->code->b, after);
+    jit_continue_in(j, after);
+    for (unsigned e = 0; e < a->n; e++)
+        v[e] = LLVMBuildLoad2(j->code->b, vector, k->values[c][e], "");
+}
+
+void jit_gather_access(const struct jit *j, const struct jit_access *a, unsigned copy,
+                       LLVMValueRef *v)
+{
+    const struct jit_kept_load *kept = a->is_load ? find_kept(j, a) : NULL;
+    if (kept)
+        load_missing(j, a, copy, kept, v);
+    else
+        access_anywhere(j, a, copy, v);
 }
 
 void jit_gather_access_strided(const struct jit *j, const struct jit_access *a,

@@ -2,12 +2,18 @@
 #ifndef PTERA_BACKEND_JIT_MEMORY_GATHER_H
 #define PTERA_BACKEND_JIT_MEMORY_GATHER_H
 
+#include "backend/jit/analysis/plan.h"
 #include "backend/jit/jit.h"
 #include "backend/jit/memory/access.h"
 
 /* All lanes at a constant distance that keeps them aligned. */
 void jit_gather_access_strided(const struct jit *j, const struct jit_access *a,
                                LLVMValueRef pointer, int64_t stride, LLVMValueRef *v);
+
+/* Loads of the region that its groups repeat (analysis/repeated_loads.h): each lane's value is kept
+ * once a group has loaded it. Stands before the loop over groups; for the cursor there. */
+const struct jit_kept_load *jit_gather_begin_region(const struct jit *j,
+                                                    const struct jit_region *r);
 
 /* Lanes anywhere; misaligned ones fail. */
 void jit_gather_access(const struct jit *j, const struct jit_access *a, unsigned copy,

@@ -19,6 +19,8 @@
 #include "backend/jit/memory/access.h"
 #include "backend/jit/memory/contiguous.h"
 #include "backend/jit/memory/gather.h"
+#include "backend/jit/memory/lane_index.h"
+#include "backend/jit/memory/lane_runs.h"
 #include "backend/jit/memory/strided.h"
 #include "backend/jit/value/lane_offsets.h"
 #include "backend/jit/value/registers.h"
@@ -217,69 +219,12 @@ static void store_in_order(const struct jit *j, const struct jit_access *a,
 
 /* ---- which order it is ----------------------------------------------------------------------- */
 
-static LLVMValueRef frozen(const struct jit *j, LLVMValueRef v)
-{
-    return LLVMIsConstant(v) ? v : LLVMBuildFreeze(j->code->b, v, "");
-}
-
-/* Lanes that are off may hold nothing: frozen. */
-static void read_indexes(const struct jit *j, const struct jit_access *a, unsigned copy,
-                         struct jit_indexes *x)
-{
-    const struct pt_operand *o = x->is_split ? x->split.index : a->base;
-    LLVMValueRef origin, lanes;
-    if (jit_lane_offsets_find(j, o, copy, &origin, &lanes)) {
-        lanes = frozen(j, lanes);
-        origin = frozen(j, origin);
-        if (!x->is_split)
-            origin = LLVMBuildAdd(j->code->b, jit_access_from_window(j, a, origin),
-                                  jit_const(LLVMTypeOf(origin), (uint64_t)o->imm), "");
-    } else {
-        lanes = x->is_split ? jit_registers_read(j, o, copy, PT_u32, j->unit->width, false)
-                            : jit_access_address(j, a, copy, j->unit->width);
-        lanes = LLVMBuildFreeze(j->code->b, lanes, "");
-        origin = NULL;
-    }
-    if (a->space == PT_SPACE_SHARED) {
-        lanes =
-            LLVMBuildIntCast2(j->code->b, lanes, jit_int_type(j, 32, j->unit->width), false, "");
-        origin = origin ? LLVMBuildIntCast2(j->code->b, origin, jit_int_type(j, 32, 1), false, "")
-                        : NULL;
-    }
-    LLVMValueRef first = LLVMBuildExtractElement(j->code->b, lanes, jit_i32(j, 0), "");
-    x->first = origin ? LLVMBuildAdd(j->code->b, origin, first, "") : first;
-    x->from_first = LLVMBuildSub(j->code->b, lanes, jit_splat(j, first), "");
-    x->type = LLVMTypeOf(first);
-}
-
-bool jit_lane_permute_split_index(const struct jit *j, const struct jit_access *a,
-                                  struct jit_indexes *x)
-{
-    x->split = (struct jit_split){.scale = 1};
-    x->is_split = a->space != PT_SPACE_SHARED &&
-                  jit_address_form_split(j->facts, j->insn, j->block, a->base, &x->split);
-    if (a->space == PT_SPACE_LOCAL || !jit_address_form_is_computed(j->facts, a->base) ||
-        a->bytes * a->n % x->split.scale)
-        return false;
-    x->stride = (int64_t)(a->bytes * a->n / x->split.scale);
-    return true;
-}
-
-bool jit_lane_permute_find_indexes(const struct jit *j, const struct jit_access *a, unsigned copy,
-                                   struct jit_indexes *x)
-{
-    if (!jit_lane_permute_split_index(j, a, x))
-        return false;
-    read_indexes(j, a, copy, x);
-    return true;
-}
-
 bool jit_lane_permute_find_order(const struct jit *j, const struct jit_access *a, unsigned copy,
                                  struct jit_lane_order *order)
 {
     struct jit_indexes x;
     int64_t at[JIT_ORDERED_LANES], lowest = 0;
-    if (!jit_lane_permute_split_index(j, a, &x))
+    if (!jit_lane_index_split(j, a, &x))
         return false;
     LLVMValueRef offsets = jit_lane_offsets_known(j, x.is_split ? x.split.index : a->base, copy);
     for (unsigned i = 0; offsets && i < j->unit->width; i++) {
@@ -298,33 +243,13 @@ bool jit_lane_permute_find_order(const struct jit *j, const struct jit_access *a
            (is_contiguous(j, order) || jit_lane_permute_can_access(j, a));
 }
 
-LLVMValueRef jit_lane_permute_address(const struct jit *j, const struct jit_access *a,
-                                      unsigned copy, const struct jit_indexes *x,
-                                      LLVMValueRef index)
-{
-    LLVMTypeRef i64 = LLVMInt64TypeInContext(j->code->context);
-    if (!x->is_split)
-        return index;
-    index = LLVMBuildIntCast2(j->code->b, index, i64, x->split.is_signed, "");
-    index = LLVMBuildMul(j->code->b, index, jit_i64(j, x->split.scale), "");
-    index = LLVMBuildAdd(j->code->b, index,
-                         jit_registers_read(j, x->split.base, copy, PT_u64, 1, false), "");
-    index = jit_access_from_window(j, a, index);
-    return LLVMBuildAdd(j->code->b, index, jit_i64(j, (uint64_t)a->base->imm), "");
-}
-
-LLVMValueRef jit_lane_permute_distance(const struct jit_indexes *x, int elements)
-{
-    return LLVMConstInt(x->type, (uint64_t)(x->stride * elements), true);
-}
-
 /* i1: the lanes lie in the order. */
 static LLVMValueRef is_order(const struct jit *j, const struct jit_indexes *x,
                              const struct jit_lane_order *o)
 {
     LLVMValueRef places[JIT_ORDERED_LANES];
     for (unsigned i = 0; i < j->unit->width; i++)
-        places[i] = jit_lane_permute_distance(x, o->place[i] - o->place[0]);
+        places[i] = jit_lane_index_distance(x, o->place[i] - o->place[0]);
     LLVMValueRef vector = LLVMConstVector(places, j->unit->width);
     return jit_all(j, LLVMBuildICmp(j->code->b, LLVMIntEQ, x->from_first, vector, ""));
 }
@@ -335,14 +260,8 @@ static LLVMValueRef fits(const struct jit *j, const struct jit_access *a, unsign
                          LLVMValueRef *address)
 {
     LLVMValueRef lowest =
-        LLVMBuildSub(j->code->b, x->first, jit_lane_permute_distance(x, o->place[0]), "");
-    uint64_t top = UINT64_MAX >> (64 - LLVMGetIntTypeWidth(x->type)) >> x->split.is_signed;
-    LLVMValueRef most = LLVMConstInt(x->type, top - (uint64_t)(x->stride * o->last), false);
-    LLVMIntPredicate at_most = x->split.is_signed ? LLVMIntSLE : LLVMIntULE;
-    LLVMValueRef is_low = LLVMBuildICmp(j->code->b, at_most, lowest, most, "");
-    *address = jit_lane_permute_address(j, a, copy, x, lowest);
-    return LLVMBuildAnd(j->code->b, is_low,
-                        LLVMBuildNot(j->code->b, jit_access_misaligned(j, a, *address), ""), "");
+        LLVMBuildSub(j->code->b, x->first, jit_lane_index_distance(x, o->place[0]), "");
+    return jit_lane_index_fits(j, a, copy, x, lowest, o->last, address);
 }
 
 /* ---- the access ------------------------------------------------------------------------------ */
@@ -395,10 +314,10 @@ void jit_lane_permute_access_known(const struct jit *j, const struct jit_access 
                                    const struct jit_lane_order *o, LLVMValueRef *v)
 {
     struct jit_indexes x;
-    jit_lane_permute_find_indexes(j, a, copy, &x);
+    jit_lane_index_find(j, a, copy, &x);
     LLVMValueRef lowest =
-        LLVMBuildSub(j->code->b, x.first, jit_lane_permute_distance(&x, o->place[0]), "");
-    LLVMValueRef address = jit_lane_permute_address(j, a, copy, &x, lowest);
+        LLVMBuildSub(j->code->b, x.first, jit_lane_index_distance(&x, o->place[0]), "");
+    LLVMValueRef address = jit_lane_index_address(j, a, copy, &x, lowest);
     if (is_contiguous(j, o))
         jit_strided_emit(j, a, copy, address, v);
     else if (a->is_load)
@@ -419,7 +338,7 @@ bool jit_lane_permute_access(const struct jit *j, const struct jit_access *a, un
         jit_lane_permute_access_known(j, a, copy, &known, v);
         return true;
     }
-    if (!jit_lane_permute_find_indexes(j, a, copy, &x))
+    if (!jit_lane_index_find(j, a, copy, &x))
         return false;
     jit_access_begin_ways(j, a, &ways);
     if (is_known && !is_contiguous(j, &known)) {
@@ -433,6 +352,8 @@ bool jit_lane_permute_access(const struct jit *j, const struct jit_access *a, un
     }
     if (!is_known)
         access_orders(j, a, copy, &x, &ways, v[0]);
+    if (!is_known && jit_lane_permute_can_access(j, a))
+        jit_lane_runs_access(j, a, copy, &x, &ways, v[0]);
     jit_gather_access(j, a, copy, v);
     jit_access_end_way(j, &ways, v);
     jit_access_join_ways(j, &ways, v);
@@ -452,11 +373,11 @@ static LLVMValueRef test_copy(const struct jit *j, const struct jit_access *a, u
 {
     struct jit_indexes x;
     LLVMValueRef address;
-    jit_lane_permute_find_indexes(j, a, copy, &x);
+    jit_lane_index_find(j, a, copy, &x);
     if (!jit_contiguous_is_rewriting(j, a))
         return fits(j, a, copy, &x, o, &address);
-    address = LLVMBuildSub(j->code->b, x.first, jit_lane_permute_distance(&x, o->place[0]), "");
-    address = jit_lane_permute_address(j, a, copy, &x, address);
+    address = LLVMBuildSub(j->code->b, x.first, jit_lane_index_distance(&x, o->place[0]), "");
+    address = jit_lane_index_address(j, a, copy, &x, address);
     LLVMValueRef is_own =
         jit_contiguous_is_own(j, a, jit_access_pointer(j, a, address), (unsigned)o->last + 1);
     return LLVMBuildAnd(j->code->b, is_own,
@@ -471,7 +392,7 @@ bool jit_lane_permute_test(const struct jit *j, const struct jit_access *a, cons
     for (unsigned u = 0; u < j->facts->copies; u++)
         if (!jit_lane_permute_find_order(j, a, u, &o))
             return false;
-    jit_lane_permute_split_index(j, a, &x);
+    jit_lane_index_split(j, a, &x);
     if (will_be_written(written, x.is_split ? x.split.index : a->base) ||
         (x.is_split && will_be_written(written, x.split.base)))
         return false;

@@ -3,7 +3,6 @@
 #ifndef PTERA_BACKEND_JIT_MEMORY_LANE_PERMUTE_H
 #define PTERA_BACKEND_JIT_MEMORY_LANE_PERMUTE_H
 
-#include "backend/jit/analysis/address_form.h"
 #include "backend/jit/jit.h"
 #include "backend/jit/memory/access.h"
 
@@ -13,15 +12,6 @@ enum { JIT_ORDERED_LANES = 64 }; /* of a chunk, at most */
 struct jit_lane_order {
     int place[JIT_ORDERED_LANES];
     int last; /* the highest of them */
-};
-
-/* What tells the lanes' addresses apart: indexes, or the addresses. */
-struct jit_indexes {
-    LLVMValueRef first, from_first; /* that of lane 0; how far each lane is from it */
-    LLVMTypeRef type;
-    int64_t stride; /* from an element to the next */
-    bool is_split;
-    struct jit_split split;
 };
 
 /* Where thread indexes alone tell the addresses apart. False if it is not worth asking how they
@@ -36,25 +26,9 @@ bool jit_lane_permute_test(const struct jit *j, const struct jit_access *a, cons
 /* Lanes of such an access can take their places in registers. */
 bool jit_lane_permute_can_access(const struct jit *j, const struct jit_access *a);
 
-/* Of indexes what the text says: what they are added to, and the stride. False if they are none. */
-bool jit_lane_permute_split_index(const struct jit *j, const struct jit_access *a,
-                                  struct jit_indexes *x);
-
-/* The same, and their values. */
-bool jit_lane_permute_find_indexes(const struct jit *j, const struct jit_access *a, unsigned copy,
-                                   struct jit_indexes *x);
-
 /* The order, if it is known while the code is made: of lanes in a stretch of up to two vectors. */
 bool jit_lane_permute_find_order(const struct jit *j, const struct jit_access *a, unsigned copy,
                                  struct jit_lane_order *order);
-
-/* The address of an element that has this index. */
-LLVMValueRef jit_lane_permute_address(const struct jit *j, const struct jit_access *a,
-                                      unsigned copy, const struct jit_indexes *x,
-                                      LLVMValueRef index);
-
-/* Indexes of elements so far apart differ by it. */
-LLVMValueRef jit_lane_permute_distance(const struct jit_indexes *x, int elements);
 
 /* In a known order that jit_lane_permute_test has found to fit. */
 void jit_lane_permute_access_known(const struct jit *j, const struct jit_access *a, unsigned copy,

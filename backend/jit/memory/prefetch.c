@@ -270,6 +270,29 @@ static unsigned rounds_ahead(const struct jit *j, const struct pt_loop *loop, st
     return unrolled < JIT_PREFETCH_ROUNDS ? JIT_PREFETCH_ROUNDS / unrolled : 1;
 }
 
+/* The loop has no barrier, and stores to shared memory. */
+static bool fills_tile(const struct jit *j, const struct pt_loop *loop)
+{
+    bool fills = false;
+    for (uint32_t b = loop->header; b < loop->end; b++) {
+        const struct pt_block *block = &j->unit->f->blocks.v[b];
+        if (jit_insn_info_is_sync(j->facts, b))
+            return false;
+        for (uint32_t i = block->first; i < block->first + block->count; i++) {
+            const struct pt_form *form = pt_insn_form(j->unit->m, &j->unit->f->insns.v[i]);
+            fills |= form->op == PT_OP_st && pt_form_has(form, PT_M_shared);
+        }
+    }
+    return fills;
+}
+
+static void ask_for_tile(const struct jit *j, uint32_t reg, LLVMValueRef pointer, unsigned bytes)
+{
+    LLVMValueRef behind = jit_prefetch_distance_of_tile(j, reg);
+    if (behind)
+        ask(j, jit_at(j, pointer, behind), bytes, false, SECOND_LEVEL);
+}
+
 void jit_prefetch_emit(const struct jit *j, uint32_t reg, unsigned copy, LLVMValueRef pointer,
                        unsigned bytes)
 {
@@ -281,6 +304,8 @@ void jit_prefetch_emit(const struct jit *j, uint32_t reg, unsigned copy, LLVMVal
         return;
     }
     struct step step = step_of(j, &j->unit->f->loops.v[l - 1], reg, 0);
+    if (!step.is_known && fills_tile(j, &j->unit->f->loops.v[l - 1]))
+        ask_for_tile(j, reg, pointer, bytes);
     if (!step.is_known || !step.bytes || !step.is_long)
         return;
     unsigned rounds = rounds_ahead(j, &j->unit->f->loops.v[l - 1], step);

@@ -161,17 +161,51 @@ static uint32_t first_def(const struct jit *j, uint32_t reg)
     return r->only;
 }
 
+/* Registers that a question about another has met. */
+struct met {
+    uint32_t reg[JIT_CHAIN_REGS];
+    unsigned n;
+};
+
+static bool is_of_threads(const struct jit *j, const struct pt_operand *o, struct met *met)
+{
+    _Static_assert(PT_SREG_ctaid_z == PT_SREG_ctaid_x + 2, "sreg.def");
+    if (o->kind == PT_OPND_SREG)
+        return o->index < PT_SREG_ctaid_x || o->index > PT_SREG_ctaid_z;
+    if (o->kind != PT_OPND_REG)
+        return true;
+    for (unsigned i = 0; i < met->n; i++)
+        if (met->reg[i] == o->index)
+            return true;
+    if (met->n == JIT_CHAIN_REGS)
+        return false;
+    met->reg[met->n++] = o->index;
+    const struct jit_reg *r = &j->facts->regs[o->index];
+    for (uint32_t i = 0; i < r->n_defs; i++) {
+        const struct pt_insn *insn = &j->unit->f->insns.v[j->facts->defs[r->defs + i]];
+        if (pt_insn_form(j->unit->m, insn)->effects)
+            return false;
+        for (uint32_t k = 1; k < insn->n_operands; k++)
+            if (!is_of_threads(j, &j->unit->f->operands.v[insn->operands + k], met))
+                return false;
+    }
+    return true;
+}
+
+/* What thread indexes and numbers alone make, in whatever way, the next CTA has, too. */
 static struct slope slope_of(const struct jit *j, const struct pt_operand *o, enum pt_sreg axis,
                              unsigned depth)
 {
+    struct met met = {.n = 0};
     if (o->kind == PT_OPND_SREG)
         return known(j, o->index == (uint32_t)axis);
     if (o->kind != PT_OPND_REG)
         return known(j, 0);
     uint32_t def = first_def(j, o->index);
-    if (def == UINT32_MAX || depth > JIT_PREFETCH_DEPTH)
-        return (struct slope){0};
-    return slope_of_def(j, &j->unit->f->insns.v[def], axis, depth + 1);
+    struct slope s = {0};
+    if (def != UINT32_MAX && depth <= JIT_PREFETCH_DEPTH)
+        s = slope_of_def(j, &j->unit->f->insns.v[def], axis, depth + 1);
+    return s.is_known || !is_of_threads(j, o, &met) ? s : known(j, 0);
 }
 
 static LLVMValueRef read_sreg(const struct jit *j, enum pt_sreg sreg)
@@ -209,6 +243,13 @@ LLVMValueRef jit_prefetch_distance_behind(const struct jit *j, uint32_t reg)
     if (is_followed(j, x))
         return NULL;
     return x.is_known && y.is_known ? distance_ahead(j, x, y) : jit_i64(j, JIT_PREFETCH_BEHIND);
+}
+
+LLVMValueRef jit_prefetch_distance_of_tile(const struct jit *j, uint32_t reg)
+{
+    struct pt_operand o = {.kind = PT_OPND_REG, .index = reg};
+    struct slope x = slope_of(j, &o, PT_SREG_ctaid_x, 0), y = slope_of(j, &o, PT_SREG_ctaid_y, 0);
+    return x.bytes && y.is_known && !is_followed(j, x) ? distance_ahead(j, x, y) : NULL;
 }
 
 LLVMValueRef jit_prefetch_distance_of_turns(const struct jit *j, uint32_t reg, bool *follows)

@@ -9,6 +9,7 @@
 #include "backend/jit/llvm/build.h"
 #include "backend/jit/memory/access.h"
 #include "backend/jit/memory/contiguous.h"
+#include "backend/jit/memory/lane_index.h"
 #include "backend/jit/memory/lane_permute.h"
 #include "backend/jit/value/registers.h"
 
@@ -93,8 +94,8 @@ static bool find_pair(const struct jit *j, unsigned copy, struct pair *p)
         memcmp(p->order.place, second.place, j->unit->width * sizeof *second.place) != 0 ||
         !find_apart(j, &p->order, &p->apart))
         return false;
-    jit_lane_permute_split_index(j, &p->a[0], &x);
-    jit_lane_permute_split_index(j, &p->a[1], &y);
+    jit_lane_index_split(j, &p->a[0], &x);
+    jit_lane_index_split(j, &p->a[1], &y);
     const struct pt_operand *first_at = x.is_split ? x.split.index : p->a[0].base;
     const struct pt_operand *second_at = y.is_split ? y.split.index : p->a[1].base;
     if (!is_above(j, first_at, second_at))
@@ -109,10 +110,10 @@ static bool find_pair(const struct jit *j, unsigned copy, struct pair *p)
 static LLVMValueRef fills_both(const struct jit *j, unsigned copy, const struct pair *p)
 {
     struct jit_indexes x, y;
-    jit_lane_permute_find_indexes(j, &p->a[0], copy, &x);
-    jit_lane_permute_find_indexes(j, &p->a[1], copy, &y);
+    jit_lane_index_find(j, &p->a[0], copy, &x);
+    jit_lane_index_find(j, &p->a[1], copy, &y);
     LLVMValueRef apart = LLVMBuildSub(j->code->b, y.first, x.first, "");
-    return LLVMBuildICmp(j->code->b, LLVMIntEQ, apart, jit_lane_permute_distance(&x, p->apart), "");
+    return LLVMBuildICmp(j->code->b, LLVMIntEQ, apart, jit_lane_index_distance(&x, p->apart), "");
 }
 
 /* ---- the stores ------------------------------------------------------------------------------ */
@@ -165,11 +166,11 @@ static void store_both(const struct jit *j, unsigned copy, const struct pair *p,
 {
     const struct jit_access *lower = &p->a[p->apart < 0];
     struct jit_indexes x;
-    jit_lane_permute_find_indexes(j, lower, copy, &x);
+    jit_lane_index_find(j, lower, copy, &x);
     LLVMValueRef lowest =
-        LLVMBuildSub(j->code->b, x.first, jit_lane_permute_distance(&x, p->order.place[0]), "");
+        LLVMBuildSub(j->code->b, x.first, jit_lane_index_distance(&x, p->order.place[0]), "");
     LLVMValueRef pointer =
-        jit_access_pointer(j, lower, jit_lane_permute_address(j, lower, copy, &x, lowest));
+        jit_access_pointer(j, lower, jit_lane_index_address(j, lower, copy, &x, lowest));
     store_half(j, p, 0, pointer, j->mask[copy], v[0], v[1]);
     store_half(j, p, (int)j->unit->width, pointer, j->mask[copy], v[0], v[1]);
 }
