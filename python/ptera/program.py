@@ -20,7 +20,13 @@ def execute(arguments: list[str]) -> NoReturn:
 
 
 def execute_python(arguments: list[str]) -> NoReturn:
-    """Becomes Python anew, with Ptera's libraries in the place of NVIDIA's."""
+    """Becomes Python anew, with Ptera's libraries in the place of NVIDIA's.
+
+    It and the Pythons that it starts run start/sitecustomize.py first.
+    """
+    others = os.environ.get("PYTHONPATH")
+    own = [str(PACKAGE / "start")]
+    os.environ["PYTHONPATH"] = os.pathsep.join(own + [others] if others else own)
     execute(["exec", sys.executable, *arguments])
 
 

@@ -10,8 +10,6 @@ from torch.nn import functional
 from torch.testing._internal.common_methods_invocations import op_db
 from torch.utils._pytree import tree_map
 
-import ptera.torch  # noqa: F401: before device tensors are made
-
 warnings.filterwarnings("ignore")
 
 #: Not the CPU's: memory that nobody wrote; views of larger storage, which copies do not keep; what
@@ -79,6 +77,11 @@ class TransformerBlock(torch.nn.Module):
         return x + self.mlp(self.norms[1](x))
 
 
+class Start(unittest.TestCase):
+    def test_comes_with_torch(self):
+        self.assertIn("ptera.torch", sys.modules)
+
+
 class Operations(unittest.TestCase):
     def test_samples_equal_the_cpus(self):
         compared = set()
@@ -114,6 +117,14 @@ class Networks(unittest.TestCase):
             with self.subTest(compiled=compiled):
                 self.check(ResidualBlock(), torch.randn(2, 8, 16, 16), compiled)
                 self.check(TransformerBlock(), torch.randn(2, 16, 64), compiled)
+
+    def test_layer_norm_of_halves(self):
+        """Gradients are summed over rows in float32; the CPU's own kernel sums halves."""
+        torch.manual_seed(0)
+        x, grad = (torch.rand(1000, 64).half().cuda() for _ in range(2))
+        bias = torch.rand(64).half().cuda().requires_grad_()
+        functional.layer_norm(x, (64,), torch.ones_like(bias), bias).backward(grad)
+        torch.testing.assert_close(bias.grad.double(), grad.double().sum(0), rtol=1e-3, atol=0)
 
     def test_recurrent(self):
         x = torch.randn(2, 5, 8)

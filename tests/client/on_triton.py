@@ -7,6 +7,7 @@ from contextlib import redirect_stdout
 import numpy as np
 import triton
 import triton.language as tl
+import triton.testing
 from triton.tools.tensor_descriptor import TensorDescriptor
 
 
@@ -120,6 +121,14 @@ class Triton(unittest.TestCase):
         describe = TensorDescriptor.from_tensor
         copy_tile[(2,)](describe(Tensor(x), [64, 32]), describe(Tensor(out), [64, 32]), BLOCK=64)
         np.testing.assert_array_equal(out, x)
+
+    def test_do_bench(self):
+        out = np.zeros(256, "f4")
+        x = Tensor(np.ones(256, "f4"))
+        ms = triton.testing.do_bench(
+            lambda: add[(1,)](x, x, Tensor(out), 256, BLOCK=256), warmup=1, rep=2
+        )
+        self.assertGreater(ms, 0)
 
     def test_print(self):
         printed = io.StringIO()

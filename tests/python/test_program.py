@@ -38,9 +38,9 @@ def test_other():
 """
 
 
-def run(*arguments):
-    path = str(pathlib.Path(ptera.__file__).parent.parent)
-    environment = {**os.environ, "PYTHONPATH": path}
+def run(*arguments, path=""):
+    own = str(pathlib.Path(ptera.__file__).parent.parent)
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, [own, path]))}
     return subprocess.run(
         [sys.executable, "-m", *arguments],
         env=environment,
@@ -50,8 +50,8 @@ def run(*arguments):
     )
 
 
-def python_m_ptera(*arguments):
-    return run("ptera", *arguments)
+def python_m_ptera(*arguments, path=""):
+    return run("ptera", *arguments, path=path)
 
 
 class PythonM(unittest.TestCase):
@@ -65,6 +65,16 @@ class PythonM(unittest.TestCase):
     def test_code_and_exit_status(self):
         done = python_m_ptera("-c", COUNT + "sys.exit(7)")
         self.assertEqual((done.stdout, done.returncode), ("1 []\n", 7), done.stderr)
+
+    def test_torch_and_sitecustomize(self):
+        """PyTorch for the CPU is left as it is, and the user's own sitecustomize runs."""
+        with tempfile.TemporaryDirectory() as folder:
+            (pathlib.Path(folder) / "sitecustomize.py").write_text("print('hidden')")
+            (pathlib.Path(folder) / "torch.py").write_text("class version: cuda = None")
+            code = "import sys, torch; print(torch.version.cuda, 'ptera.torch' in sys.modules)"
+            done = python_m_ptera("-c", code, path=folder)
+        # Once for the Python that starts the other.
+        self.assertEqual(done.stdout, 2 * "hidden\n" + "None False\n", done.stderr)
 
     def test_says_how_it_is_used(self):
         done = python_m_ptera()

@@ -103,10 +103,6 @@ def _to_copy(
 
 
 def register() -> None:
-    if not torch.cuda.is_available():
-        raise RuntimeError(
-            "PyTorch sees no GPU: start Python by `python -m ptera`, with a CUDA build of PyTorch"
-        )
     find = torch._C._dispatch_get_registrations_for_dispatch_key
     cpu = set(find("CPU"))
     composite = {name for key in ("CompositeExplicitAutograd", "CompositeImplicitAutograd")

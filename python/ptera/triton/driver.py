@@ -16,6 +16,7 @@ from triton.runtime import _allocation
 import ptera
 from ptera.triton import compiler, tensor_map
 from ptera.triton.device import properties
+from ptera.triton.interface import Interface
 
 
 class Utilities:
@@ -172,10 +173,8 @@ class Driver(DriverBase):  # type: ignore[misc]
 
         return torch.device("cpu")
 
-    def get_device_interface(self) -> Any:
-        import torch
-
-        return torch.cpu
+    def get_device_interface(self) -> Interface:
+        return Interface()
 
     def get_current_device(self) -> int:
         return 0

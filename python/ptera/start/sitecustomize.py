@@ -1,0 +1,47 @@
+"""What each Python under `python -m ptera` does before its program: see ptera.program.
+
+Once the program has imported PyTorch, its device "cuda" is ptera.torch's. A sitecustomize of the
+user's own, which this one hides, runs as well.
+"""
+
+from __future__ import annotations
+
+import importlib.abc
+import importlib.machinery
+import importlib.util
+import os
+import sys
+from types import ModuleType
+from typing import Any
+
+
+class _AfterTorch(importlib.abc.MetaPathFinder):
+    """Finds torch as the others do, and has ptera.torch imported behind it."""
+
+    def find_spec(self, name: str, path: Any, target: Any = None) -> Any:
+        if name != "torch":
+            return None
+        sys.meta_path.remove(self)
+        spec = importlib.util.find_spec(name)
+        if spec is not None and spec.loader is not None:
+            execute = spec.loader.exec_module
+
+            def execute_both(module: ModuleType) -> None:
+                execute(module)
+                if module.version.cuda:
+                    import ptera.torch  # noqa: F401
+
+            spec.loader.exec_module = execute_both  # type: ignore[method-assign]
+        return spec
+
+
+def _run_hidden() -> None:
+    here = os.path.dirname(os.path.abspath(__file__))
+    others = [p for p in sys.path if os.path.abspath(p) != here]
+    spec = importlib.machinery.PathFinder.find_spec("sitecustomize", others)
+    if spec is not None and spec.loader is not None:
+        spec.loader.exec_module(importlib.util.module_from_spec(spec))
+
+
+sys.meta_path.insert(0, _AfterTorch())
+_run_hidden()
