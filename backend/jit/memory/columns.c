@@ -300,3 +300,33 @@ void jit_columns_store(const struct jit *j, const struct jit_access *a, const st
             store_row(j, a, c, pointer, row[i], v + row[i]);
     }
 }
+
+/* ---- parts of words -------------------------------------------------------------------------- */
+
+/* A byte from inside words, as words: one shuffle. Shifts LLVM would narrow to 16 bits, and widen
+ * again behind. */
+static LLVMValueRef byte_of_words(const struct jit *j, LLVMValueRef words, unsigned byte)
+{
+    unsigned n = j->unit->width * 4;
+    int lanes[4 * LANES];
+    for (unsigned i = 0; i < n; i++)
+        lanes[i] = (int)(i % 4 ? n : i + byte);
+    LLVMTypeRef type = jit_int_type(j, 8, n);
+    LLVMValueRef bytes = LLVMBuildBitCast(j->code->b, words, type, "");
+    bytes = jit_shuffle(j, bytes, LLVMConstNull(type), lanes, n);
+    return LLVMBuildBitCast(j->code->b, bytes, LLVMTypeOf(words), "");
+}
+
+LLVMValueRef jit_columns_part(const struct jit *j, LLVMValueRef words, unsigned offset,
+                              unsigned bytes)
+{
+    LLVMTypeRef type = LLVMTypeOf(words);
+    unsigned word_bytes = LLVMGetIntTypeWidth(LLVMGetElementType(type)) / 8;
+    if (word_bytes == 4 && bytes == 1 && (offset == 1 || offset == 2))
+        words = byte_of_words(j, words, offset);
+    else if (offset)
+        words = LLVMBuildLShr(j->code->b, words, jit_const(type, offset * 8), "");
+    return bytes < word_bytes
+               ? LLVMBuildTrunc(j->code->b, words, jit_int_type(j, bytes * 8, j->unit->width), "")
+               : words;
+}

@@ -30,4 +30,8 @@ void jit_columns_load(const struct jit *j, const struct jit_access *a, const str
 void jit_columns_store(const struct jit *j, const struct jit_access *a, const struct jit_columns *c,
                        LLVMValueRef pointer, LLVMValueRef *v);
 
+/* So many bytes of each of a column's words, from the offset on. */
+LLVMValueRef jit_columns_part(const struct jit *j, LLVMValueRef words, unsigned offset,
+                              unsigned bytes);
+
 #endif

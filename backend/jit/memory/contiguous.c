@@ -8,6 +8,7 @@
 #include "backend/jit/llvm/build.h"
 #include "backend/jit/llvm/cpu.h"
 #include "backend/jit/memory/access.h"
+#include "backend/jit/memory/columns.h"
 #include "backend/jit/memory/nontemporal.h"
 #include "backend/order.h"
 
@@ -71,15 +72,6 @@ static LLVMValueRef join_words(const struct jit *j, const struct jit_access *a, 
         all = LLVMBuildOr(j->code->b, all, part, "");
     }
     return all;
-}
-
-static LLVMValueRef part_of_word(const struct jit *j, const struct jit_access *a, LLVMValueRef all,
-                                 unsigned i)
-{
-    LLVMTypeRef type = LLVMTypeOf(all);
-    if (i)
-        all = LLVMBuildLShr(j->code->b, all, jit_const(type, i * a->bytes * 8), "");
-    return LLVMBuildTrunc(j->code->b, all, jit_int_type(j, a->bytes * 8, j->unit->width), "");
 }
 
 /* ---- fours of 32 bits in vectors of two halves ----------------------------------------------- */
@@ -161,7 +153,8 @@ void jit_contiguous_load(const struct jit *j, const struct jit_access *a, LLVMVa
         all = jit_access_masked(j, "llvm.masked.load", types, args, 0, a->bytes);
     }
     for (unsigned i = 0; i < a->n; i++)
-        v[i] = is_word(a) ? part_of_word(j, a, all, i) : take_every(j, all, i, a->n);
+        v[i] = is_word(a) ? jit_columns_part(j, all, i * a->bytes, a->bytes)
+                          : take_every(j, all, i, a->n);
 }
 
 bool jit_contiguous_may_rewrite(const struct jit *j, const struct jit_access *a)

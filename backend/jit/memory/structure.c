@@ -453,13 +453,9 @@ static LLVMValueRef take(const struct jit *j, const struct jit_structure *s, con
                          LLVMValueRef *column)
 {
     unsigned unit = s->columns.unit, k = (unsigned)f->offset / unit;
-    unsigned shift = (unsigned)f->offset % unit * 8;
     if (f->bytes > unit)
         return join_words(j, column[k], column[k + 1]);
-    LLVMValueRef v = column[k];
-    if (shift)
-        v = LLVMBuildLShr(j->code->b, v, jit_const(LLVMTypeOf(v), shift), "");
-    return f->bytes < unit_bytes(s) ? LLVMBuildTrunc(j->code->b, v, ints(j, f->bytes), "") : v;
+    return jit_columns_part(j, column[k], (unsigned)f->offset % unit, f->bytes);
 }
 
 static void put_part(const struct jit *j, LLVMValueRef *column, LLVMValueRef v)
