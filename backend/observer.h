@@ -105,7 +105,6 @@ struct pt_observer {
     bool (*access)(const struct pt_event *e, const struct pt_access *access);
     void (*sync)(const struct pt_event *e, const struct pt_sync *sync);
     void (*instruction)(const struct pt_event *e);
-    void (*guard)(const struct pt_event *e); /* of all lanes that look at it */
     void (*block)(const struct pt_event *e); /* its first instruction */
     void (*registers)(const struct pt_event *e, const struct pt_register_use *uses, uint32_t n);
     /* Asynchronous operations: issued (false: no memory), and done, its mbarrier being about to say
@@ -127,6 +126,8 @@ struct pt_observer {
      * function's accesses apart. False: none is needed. */
     bool (*place)(struct pt_code *test, const struct pt_func *func, const struct pt_form *form,
                   bool is_write, uint32_t number);
+    /* Likewise a code to stand before instruction test->insn, or before its guard. */
+    bool (*place_instruction)(struct pt_code *test, const struct pt_func *func, bool is_guard);
 };
 
 #endif

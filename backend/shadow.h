@@ -89,6 +89,16 @@ PT_SHADOW_INLINE uint8_t *pt_shadow_page(struct pt_shadow *s, uint64_t address, 
     return p;
 }
 
+/* False: none of the addresses that differ from `first` in bits of `apart` alone has a shadow. */
+PT_SHADOW_INLINE bool pt_shadow_has(struct pt_shadow *s, uint64_t first, uint64_t apart)
+{
+    uint64_t top = first >> (PT_SHADOW_PAGE + PT_SHADOW_LEAF);
+    if (apart >> (PT_SHADOW_PAGE + PT_SHADOW_LEAF) || top + 1 >= 1u << PT_SHADOW_TOP)
+        return true;
+    return atomic_load_explicit(&s->leaves[top], memory_order_acquire) ||
+           atomic_load_explicit(&s->leaves[top + 1], memory_order_acquire);
+}
+
 /* Bytes of a range from `address` on that lie in one page. */
 PT_SHADOW_INLINE uint64_t pt_shadow_stretch(uint64_t address, uint64_t bytes)
 {

@@ -138,6 +138,14 @@ static void find_in_flight(struct pt_decoder *d)
     }
 }
 
+static void emit_before_guard(struct pt_decoder *d, uint32_t index)
+{
+    struct pt_code codes[PT_OBSERVERS];
+    uint32_t n = pt_observe_make_instructions(d->program, d->f, index, true, codes);
+    for (uint32_t i = 0; i < n; i++)
+        emit(d, &codes[i]);
+}
+
 static bool decode_insn(struct pt_decoder *d, uint32_t index)
 {
     const struct pt_insn *insn = &d->f->insns.v[index];
@@ -165,11 +173,12 @@ static bool decode_insn(struct pt_decoder *d, uint32_t index)
             pt_refuse(&s, "these operands");
         return false;
     }
-    struct pt_code tests[PT_OBSERVERS + 2];
+    struct pt_code tests[2 * PT_OBSERVERS + 2];
     bool is_write = form->effects & (PT_FX_WRITE | PT_FX_ATOMIC) && !d->access_behind;
     uint32_t n_tests = 0;
     if (pt_observe_asks_instructions(d->program))
         tests[n_tests++] = (struct pt_code){.fn = pt_observe_instruction, .insn = index};
+    n_tests += pt_observe_make_instructions(d->program, d->f, index, false, &tests[n_tests]);
     if (s.is_access)
         n_tests += make_tests(&s, &code, is_write, &tests[n_tests]);
     n_tests += make_register_test(d, index, &tests[n_tests]);
@@ -181,8 +190,8 @@ static bool decode_insn(struct pt_decoder *d, uint32_t index)
         emit(d, &(struct pt_code){.fn = pt_observe_block, .insn = index});
     for (uint32_t i = 0; i < d->before.n; i++)
         emit(d, &d->before.v[i]);
-    if (insn->guard && pt_observe_asks_guards(d->program))
-        emit(d, &(struct pt_code){.fn = pt_observe_guard, .insn = index});
+    if (insn->guard)
+        emit_before_guard(d, index);
     if (insn->guard && !pt_branch_takes_guard(form))
         emit_guard(d, insn, form, index, n_tests + 1 + n_behind + d->behind.n);
     for (uint32_t i = 0; i < n_tests; i++)

@@ -2,6 +2,7 @@
  * and what a program allocates hold none until they are written. Copies are followed
  * (undefined.c, and backend/shadow.h for memory); what is told is a use: what decides a branch, an
  * address, a barrier or an atomic. init_load tells every load instead. */
+#include "backend/interp/address.h"
 #include "backend/interp/observe.h"
 #include "backend/interp/undefined.h"
 #include "backend/shadow.h"
@@ -93,34 +94,63 @@ static bool is_never_written(const struct pt_func *func, const struct pt_insn *i
            func->operands.v[insn->operands].kind == PT_OPND_REG && insn->loc == PT_NONE;
 }
 
+static struct pt_event event_of(const struct pt_code *c, struct pt_frame *f)
+{
+    return (struct pt_event){.warp = f->state->warp,
+                             .func = f->body->index,
+                             .insn = c->insn,
+                             .lanes = f->mask,
+                             .code = c,
+                             .frame = f};
+}
+
+/* Before what sets a register to zero that is never written. */
+PT_HANDLER(before_zero)
+{
+    const struct pt_func *func = f->body->func;
+    uint32_t reg = func->operands.v[func->insns.v[c->insn].operands].index;
+    struct pt_origin origin = {.func = f->body->index, .insn = c->insn};
+    for (uint32_t left = f->mask; left; left &= left - 1)
+        pt_undefined_set(f, reg, (uint32_t)__builtin_ctz(left), UINT64_MAX, &origin);
+    return c + 1;
+}
+
 static void see_instruction(const struct pt_event *e)
 {
-    struct pt_frame *f = e->frame;
-    const struct pt_func *func = f->body->func;
-    const struct pt_insn *insn = &func->insns.v[e->insn];
-    if (is_never_written(func, insn)) {
-        struct pt_origin origin = {.func = e->func, .insn = e->insn};
-        for (uint32_t left = e->lanes; left; left &= left - 1)
-            pt_undefined_set(f, func->operands.v[insn->operands].index,
-                             (uint32_t)__builtin_ctz(left), UINT64_MAX, &origin);
-        return;
-    }
-    if (!pt_undefined_any(f))
-        return;
     const struct pt_form *form = form_of(e);
     enum {
         USES = PT_FX_CTA | PT_FX_CLUSTER | PT_FX_BRANCH | PT_FX_ATOMIC | PT_FX_READ | PT_FX_WRITE
     };
     if (form->effects & USES)
         use_operands(e, form);
-    pt_undefined_transfer(f, e->insn, e->lanes);
+    pt_undefined_transfer(e->frame, e->insn, e->lanes);
+}
+
+/* Mostly there is nothing undefined. */
+PT_HANDLER(before_instruction)
+{
+    if (!pt_undefined_any(f))
+        return c + 1;
+    struct pt_event e = event_of(c, f);
+    see_instruction(&e);
+    return c + 1;
 }
 
 /* Of all lanes, before those are chosen for which it holds. */
-static void see_guard(const struct pt_event *e)
+PT_HANDLER(before_guard)
 {
-    if (pt_undefined_any(e->frame))
-        use(e, e->frame->body->func->insns.v[e->insn].guard, PT_FINDING_INIT_BRANCH);
+    if (!pt_undefined_any(f))
+        return c + 1;
+    struct pt_event e = event_of(c, f);
+    use(&e, f->body->func->insns.v[c->insn].guard, PT_FINDING_INIT_BRANCH);
+    return c + 1;
+}
+
+static bool place_instruction(struct pt_code *test, const struct pt_func *func, bool is_guard)
+{
+    bool is_zero = is_never_written(func, &func->insns.v[test->insn]);
+    test->fn = is_guard ? before_guard : is_zero ? before_zero : before_instruction;
+    return true;
 }
 
 /* ---- memory ---------------------------------------------------------------------------------- */
@@ -195,43 +225,151 @@ static void store_lane(const struct pt_event *e, const struct pt_access *a, uint
     }
 }
 
-static bool access(const struct pt_event *e, const struct pt_access *a, bool tells_loads)
+/* The shadow of a lane's bytes, which mostly lie in the page of the lane before. */
+struct cursor {
+    struct pt_shadow *shadow;
+    uint64_t page; /* its number; UINT64_MAX: none */
+    uint8_t *at;   /* its shadow; NULL: all of it is defined */
+};
+
+/* Where a page has no shadow all is defined. Most accesses are of 4 or 8 bytes. */
+PT_SHADOW_INLINE bool is_undefined(struct cursor *c, uint64_t address, uint64_t bytes)
 {
-    struct pt_shadow *shadow = shadow_of(e);
-    const struct pt_form *form = form_of(e);
-    bool is_write = a->use & PT_USE_WRITE, is_atomic = a->use & PT_USE_ATOMIC;
-    bool is_known = is_plain(form, is_write) && !a->is_async;
-    for (uint32_t left = e->lanes; left; left &= left - 1) {
-        uint32_t i = (uint32_t)__builtin_ctz(left);
-        uint8_t values[64];
-        bool is_read = (!is_write && is_known) || is_atomic;
-        if (is_read && a->bytes <= sizeof values &&
-            pt_shadow_get(shadow, a->address[i], a->bytes, values)) {
-            struct pt_origin origin = {e->func, e->insn, a->address[i], a->bytes};
-            struct pt_party what = {
-                .has_address = true, .address = a->address[i], .bytes = a->bytes};
-            if (tells_loads || is_atomic)
-                tell(e, i, is_atomic ? PT_FINDING_INIT_ATOMIC : PT_FINDING_INIT_LOAD, &what,
-                     &origin);
-            else
-                load_lane(e, a, i, values);
-        }
-        if (is_write)
-            pt_shadow_set(shadow, a->address[i], a->bytes, PT_SHADOW_DEFINED);
-        if (is_write && is_known && pt_undefined_any(e->frame))
-            store_lane(e, a, i);
+    enum { MASK = (1 << PT_SHADOW_PAGE) - 1 };
+    uint64_t word = 0;
+    if (address >> PT_SHADOW_PAGE != c->page) {
+        c->page = address >> PT_SHADOW_PAGE;
+        c->at = pt_shadow_page(c->shadow, address, false);
     }
+    if ((address & MASK) + bytes > MASK + 1) {
+        uint8_t values[64];
+        return bytes <= sizeof values && pt_shadow_get(c->shadow, address, bytes, values);
+    }
+    if (!c->at)
+        return false;
+    const uint8_t *p = c->at + (address & MASK);
+    switch (bytes) {
+    case 4:
+        memcpy(&word, p, 4);
+        return word;
+    case 8:
+        memcpy(&word, p, 8);
+        return word;
+    default:
+        for (uint64_t i = 0; i < bytes; i++)
+            word |= p[i];
+        return word;
+    }
+}
+
+/* What a lane finds undefined. */
+static void see_undefined(const struct pt_event *e, const struct pt_access *a, uint32_t lane,
+                          bool tells_loads)
+{
+    uint8_t values[64];
+    bool is_atomic = a->use & PT_USE_ATOMIC;
+    struct pt_origin origin = {e->func, e->insn, a->address[lane], a->bytes};
+    struct pt_party what = {.has_address = true, .address = a->address[lane], .bytes = a->bytes};
+    if (tells_loads || is_atomic)
+        tell(e, lane, is_atomic ? PT_FINDING_INIT_ATOMIC : PT_FINDING_INIT_LOAD, &what, &origin);
+    else if (a->bytes <= sizeof values &&
+             pt_shadow_get(shadow_of(e), a->address[lane], a->bytes, values))
+        load_lane(e, a, lane, values);
+}
+
+enum { READS = 1, WRITES = 2, ATOMIC = 4, KNOWN = 8, TELLS = 16 };
+
+static uint32_t flags_of(const struct pt_form *form, uint32_t use, bool is_async, bool tells_loads)
+{
+    bool is_write = use & PT_USE_WRITE, is_atomic = use & PT_USE_ATOMIC;
+    bool is_known = !is_async && is_plain(form, is_write);
+    return ((!is_write && is_known) || is_atomic ? READS : 0) | (is_write ? WRITES : 0) |
+           (is_atomic ? ATOMIC : 0) | (is_known ? KNOWN : 0) | (tells_loads ? TELLS : 0);
+}
+
+static void access(const struct pt_event *e, const struct pt_access *a, uint32_t flags)
+{
+    struct cursor cursor = {shadow_of(e), UINT64_MAX, NULL};
+    bool stores = flags & WRITES && flags & KNOWN && pt_undefined_any(e->frame);
+    for (uint32_t left = flags & (READS | WRITES) ? e->lanes : 0; left; left &= left - 1) {
+        uint32_t i = (uint32_t)__builtin_ctz(left);
+        if (is_undefined(&cursor, a->address[i], a->bytes)) {
+            if (flags & READS)
+                see_undefined(e, a, i, flags & TELLS);
+            if (flags & WRITES)
+                pt_shadow_set(cursor.shadow, a->address[i], a->bytes, PT_SHADOW_DEFINED);
+        }
+        if (stores) {
+            store_lane(e, a, i);
+            cursor.page = UINT64_MAX;
+        }
+    }
+}
+
+/* Operands of a test, in places that no address uses. */
+enum { FLAGS = 0 };
+
+/* What is misaligned, or leaves its window, is left to the access, which reports it. */
+PT_HANDLER(before_access)
+{
+    struct pt_code at = pt_address_code(c);
+    uint64_t a[PT_WARP_SIZE], bytes = UINT64_C(1) << (c->aux >> 8 & 15), first = 0, apart = 0;
+    uint32_t outside, flags = c->o[FLAGS];
+    uint64_t any = pt_address_all(&at, f, pt_address_kind(c), a, &outside);
+    if (any & (bytes - 1) || outside || !(flags & (READS | WRITES)))
+        return c + 1;
+    first = a[__builtin_ctz(f->mask)];
+    for (uint32_t left = f->mask; left; left &= left - 1)
+        apart |= a[__builtin_ctz(left)] ^ first;
+    bool is_clean = !(flags & WRITES) || !pt_undefined_any(f);
+    if (is_clean && !pt_shadow_has(f->cta->launch->shadow, first, apart))
+        return c + 1;
+    uint32_t use =
+        (flags & WRITES ? PT_USE_WRITE : PT_USE_READ) | (flags & ATOMIC ? PT_USE_ATOMIC : 0);
+    struct pt_event e = event_of(c, f);
+    access(&e, &(struct pt_access){.address = a, .bytes = bytes, .use = use}, flags);
+    return c + 1;
+}
+
+static bool place(struct pt_code *test, const struct pt_form *form, bool is_write, bool tells_loads)
+{
+    enum pt_address kind = pt_address_kind(test);
+    uint32_t use = (is_write ? PT_USE_WRITE : PT_USE_READ) |
+                   (form->effects & PT_FX_ATOMIC && is_write ? PT_USE_ATOMIC : 0);
+    if (kind >= PT_ADDRESS_PARAM && kind <= PT_ADDRESS_PARAM32)
+        return false;
+    test->fn = before_access;
+    test->o[FLAGS] = flags_of(form, use, false, tells_loads);
     return true;
 }
 
+static bool place_followed(struct pt_code *test, const struct pt_func *func,
+                           const struct pt_form *form, bool is_write, uint32_t number)
+{
+    (void)func;
+    (void)number;
+    return place(test, form, is_write, false);
+}
+
+static bool place_told(struct pt_code *test, const struct pt_func *func, const struct pt_form *form,
+                       bool is_write, uint32_t number)
+{
+    (void)func;
+    (void)number;
+    return place(test, form, is_write, true);
+}
+
+/* Those that no test stands before: of a warp's instructions, and of asynchronous operations. */
 static bool access_followed(const struct pt_event *e, const struct pt_access *a)
 {
-    return access(e, a, false);
+    access(e, a, flags_of(form_of(e), a->use, a->is_async, false));
+    return true;
 }
 
 static bool access_told(const struct pt_event *e, const struct pt_access *a)
 {
-    return access(e, a, true);
+    access(e, a, flags_of(form_of(e), a->use, a->is_async, true));
+    return true;
 }
 
 /* Shared memory of the CTA, and the local memory of its threads: of kernels that call functions it
@@ -252,13 +390,14 @@ static void begin(const struct pt_cta *cta)
 const struct pt_observer PT_LEVEL_NAME(pt_observer_init) = {
     .name = "init",
     .access = access_followed,
-    .instruction = see_instruction,
-    .guard = see_guard,
     .begun = begin,
+    .place = place_followed,
+    .place_instruction = place_instruction,
 };
 
 const struct pt_observer PT_LEVEL_NAME(pt_observer_init_load) = {
     .name = "init-load",
     .access = access_told,
     .begun = begin,
+    .place = place_told,
 };

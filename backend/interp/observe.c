@@ -145,6 +145,19 @@ uint32_t pt_observe_make_accesses(const struct pt_interp_program *p, const struc
     return n;
 }
 
+uint32_t pt_observe_make_instructions(const struct pt_interp_program *p, const struct pt_func *func,
+                                      uint32_t insn, bool is_guard,
+                                      struct pt_code codes[PT_OBSERVERS])
+{
+    uint32_t n = 0;
+    for (uint32_t i = 0; p->observers && p->observers[i]; i++) {
+        codes[n] = (struct pt_code){.insn = insn};
+        if (p->observers[i]->place_instruction)
+            n += p->observers[i]->place_instruction(&codes[n], func, is_guard);
+    }
+    return n;
+}
+
 PT_HANDLER(before_registers)
 {
     struct pt_event e = event_of(c, f, f->mask);
@@ -178,15 +191,6 @@ const struct pt_code *pt_observe_instruction(const struct pt_code *c, struct pt_
     return c + 1;
 }
 
-const struct pt_code *pt_observe_guard(const struct pt_code *c, struct pt_frame *f)
-{
-    struct pt_event e = event_of(c, f, f->mask);
-    EACH(o, f->state->observers)
-    if (o->guard)
-        o->guard(&e);
-    return c + 1;
-}
-
 #define ASKS(name, what)                                           \
     bool name(const struct pt_interp_program *p)                   \
     {                                                              \
@@ -196,6 +200,5 @@ const struct pt_code *pt_observe_guard(const struct pt_code *c, struct pt_frame 
         return false;                                              \
     }
 ASKS(pt_observe_asks_blocks, block)
-ASKS(pt_observe_asks_guards, guard)
 ASKS(pt_observe_asks_instructions, instruction)
 ASKS(pt_observe_asks_registers, registers)

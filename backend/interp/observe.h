@@ -58,6 +58,11 @@ uint32_t pt_observe_make_accesses(const struct pt_interp_program *p, const struc
                                   const struct pt_form *form, const struct pt_code *access,
                                   bool is_write, uint32_t number,
                                   struct pt_code codes[PT_OBSERVERS]);
+/* Those before an instruction that observers make themselves, or before its guard. */
+#define pt_observe_make_instructions PT_LEVEL_NAME(pt_observe_make_instructions)
+uint32_t pt_observe_make_instructions(const struct pt_interp_program *p, const struct pt_func *func,
+                                      uint32_t insn, bool is_guard,
+                                      struct pt_code codes[PT_OBSERVERS]);
 /* The code that tells of `n` registers in an array that lives as long as the program. */
 #define pt_observe_make_registers PT_LEVEL_NAME(pt_observe_make_registers)
 struct pt_code pt_observe_make_registers(uint32_t insn, const struct pt_register_use *uses,
@@ -65,15 +70,11 @@ struct pt_code pt_observe_make_registers(uint32_t insn, const struct pt_register
 /* Codes before the first instruction of a block, and before every instruction. */
 #define pt_observe_block PT_LEVEL_NAME(pt_observe_block)
 #define pt_observe_instruction PT_LEVEL_NAME(pt_observe_instruction)
-#define pt_observe_guard PT_LEVEL_NAME(pt_observe_guard)
-const struct pt_code *pt_observe_guard(const struct pt_code *c, struct pt_frame *f);
 const struct pt_code *pt_observe_block(const struct pt_code *c, struct pt_frame *f);
 const struct pt_code *pt_observe_instruction(const struct pt_code *c, struct pt_frame *f);
 /* Somebody wants to be told of them. */
 #define pt_observe_asks_blocks PT_LEVEL_NAME(pt_observe_asks_blocks)
 #define pt_observe_asks_instructions PT_LEVEL_NAME(pt_observe_asks_instructions)
-#define pt_observe_asks_guards PT_LEVEL_NAME(pt_observe_asks_guards)
-bool pt_observe_asks_guards(const struct pt_interp_program *p);
 #define pt_observe_asks_registers PT_LEVEL_NAME(pt_observe_asks_registers)
 bool pt_observe_asks_blocks(const struct pt_interp_program *p);
 bool pt_observe_asks_instructions(const struct pt_interp_program *p);
