@@ -1,5 +1,5 @@
 /* The number of registers that NVIDIA's assembler would choose: what allocation.c tells,
- * corrected by trees of decisions that are fitted to what ptxas chose for some thousand kernels. */
+ * corrected by trees of decisions that are fitted to what ptxas chose for two thousand kernels. */
 #include "runtime/registers/estimate.h"
 
 #include <math.h>
@@ -48,7 +48,7 @@ static int32_t snap(int32_t n)
 /* A small correction leaves occupancy as it is. */
 static int32_t correct(int32_t registers, int32_t by)
 {
-    enum { SMALL = UNIT / 5 };
+    enum { SMALL = UNIT / 20 };
     int32_t n = (int32_t)lrint(registers * exp2(by / (double)UNIT));
     if (by <= -SMALL || by >= SMALL)
         return snap(n);
@@ -56,10 +56,19 @@ static int32_t correct(int32_t registers, int32_t by)
     return n < least ? least : n > most ? most : n;
 }
 
+/* Not even the order that needs least fits what directives allow: all of that is used. */
+static bool is_exhausted(const int32_t *features)
+{
+    return features[PT_FEATURE_registers] == features[PT_FEATURE_bound] &&
+           features[PT_FEATURE_least] >= 100;
+}
+
 unsigned pt_estimate_registers(const int32_t features[PT_FEATURES])
 {
     if (!features[PT_FEATURE_text])
         return NONE;
+    if (is_exhausted(features))
+        return (unsigned)features[PT_FEATURE_bound];
     int32_t n = correct(features[PT_FEATURE_registers], correction(features));
     return n < FEWEST ? FEWEST : (unsigned)n;
 }

@@ -4,10 +4,11 @@ Triton, with what ptxas says of each and its features.
     python3 make.py FOLDER PROGRAM [OTHERS]
 
 FOLDER keeps what is made; PROGRAM is build/.../tests/registers; OTHERS has PTX of other people's
-programs, PROGRAM.FILE.ptx, to fit to as well: none of it is kept.
+programs, PROGRAM.FILE.ptx, to fit to as well (`cuobjdump -xptx all` takes it out of a library):
+none of it is kept.
 """
 
-import csv, glob, io, os, re, subprocess, sys, tarfile, zlib
+import csv, glob, io, math, os, re, subprocess, sys, tarfile, zlib
 
 here = os.path.dirname(os.path.abspath(__file__))
 folder, program = sys.argv[1].rstrip("/"), sys.argv[2]
@@ -24,6 +25,13 @@ def nvcc(source, ptx, *options):
         )
 
 
+def copy_for_sm_90(ptx, copy):
+    """PTX for newer GPUs or assemblers than these; what only they take ptxas will refuse."""
+    text = re.sub(r"^\.version\s+9\.\d", ".version 9.0", open(ptx).read(), flags=re.M)
+    newer = r"^\.target\s+sm_(?:1\d\d|9[1-9])[af]?.*"
+    open(copy, "w").write(re.sub(newer, ".target sm_90", text, flags=re.M))
+
+
 def compile_all():
     os.makedirs(folder, exist_ok=True)
     for source in sorted(glob.glob(f"{here}/kernels/*.cu")):
@@ -36,23 +44,35 @@ def compile_all():
             [sys.executable, f"{here}/kernels/triton_kernels.py", f"{folder}/triton"], check=True
         )
         for ptx in glob.glob(f"{folder}/triton/*.ptx"):
-            text = open(ptx).read()
-            open(f"{folder}/triton.{os.path.basename(ptx)}", "w").write(
-                re.sub(r"\.version 9\.\d", ".version 9.0", text)
-            )
+            copy_for_sm_90(ptx, f"{folder}/triton.{os.path.basename(ptx)}")
     for ptx in glob.glob(f"{here}/../../../samples/*/*.ptx"):
         open(f"{folder}/samples.{os.path.basename(ptx)}", "w").write(open(ptx).read())
+    os.makedirs(f"{folder}/others", exist_ok=True)
+    for ptx in glob.glob(f"{others}/*.ptx") if others else []:
+        copy_for_sm_90(ptx, f"{folder}/others/{os.path.basename(ptx)}")
 
 
 def ptxas(ptx):
-    """What it says of each kernel: name, registers."""
+    """What it says of each kernel, by name: registers, bytes of static shared memory."""
     arch = "sm_90a" if re.search(r"^\.target sm_90a", open(ptx).read(), re.M) else "sm_90"
     r = subprocess.run(
         [CUDA + "ptxas", "-v", "-arch=" + arch, ptx, "-o", "/dev/null"],
         capture_output=True,
         text=True,
     )
-    return re.findall(r"entry function '([^']*)'.*?Used (\d+) registers", r.stderr, re.S)
+    used = r"entry function '([^']*)'.*?Used (\d+) registers([^\n]*)"
+    said = re.findall(used, r.stderr, re.S)
+    smem = re.compile(r"(\d+) bytes smem")
+    return {k: (int(n), int(m[1]) if (m := smem.search(rest)) else 0) for k, n, rest in said}
+
+
+def declared_threads(file):
+    """Of a block, by kernel: what directives say; 0: nothing."""
+    threads = {}
+    for m in re.finditer(r"\.entry\s+([\w$]+)[^{]*", open(file).read()):
+        n = re.search(r"\.(?:maxntid|reqntid)\s+([\d, ]+)", m[0])
+        threads[m[1]] = math.prod(map(int, n[1].split(","))) if n else 0
+    return threads
 
 
 def source_of(file):
@@ -78,17 +98,16 @@ def features(file):
 
 def read_all():
     """A row for each kernel unlike all before it, of its source or of all others' programs."""
-    files = sorted(glob.glob(f"{folder}/*.ptx")) + (
-        sorted(glob.glob(f"{others}/*.ptx")) if others else []
-    )
+    files = sorted(glob.glob(f"{folder}/*.ptx")) + sorted(glob.glob(f"{folder}/others/*.ptx"))
     rows, seen = [], set()
     for file in files:
-        own, counts = os.path.dirname(file) == folder, dict(ptxas(file))
+        own, said, threads = os.path.dirname(file) == folder, ptxas(file), declared_threads(file)
         for r in features(file):
             r.pop("file")
             kernel, base = r.pop("kernel"), os.path.basename(file)
-            key = source_of(file) if own else "other", counts.get(kernel), *r.values()
-            if kernel not in counts or key in seen:
+            registers, shared = said.get(kernel, (0, 0))
+            key = source_of(file) if own else "other", registers, *r.values()
+            if not registers or key in seen:
                 continue
             seen.add(key)
             rows.append(
@@ -98,7 +117,9 @@ def read_all():
                     file=base,
                     kernel=kernel,
                     held=int(own and is_held(base, kernel)),
-                    ptxas=counts[kernel],
+                    ptxas=registers,
+                    threads=threads.get(kernel, 0),
+                    shared=shared,
                     **r,
                 )
             )

@@ -13,12 +13,13 @@
 #include "runtime/launch.h"
 #include "runtime/registers/features.h"
 #include "runtime/registers.h"
+#include "runtime/shape.h"
 
 /* In per cent. */
-enum { LEAST_NEAR = 76, LEAST_SAME = 86 };
+enum { LEAST_NEAR = 78, LEAST_SAME = 88, LEAST_BY_SIZES = 90 };
 
 struct tally {
-    unsigned kernels, large, near, compared, same, wrong;
+    unsigned kernels, large, near, same, compared, same_by_sizes, wrong;
 };
 
 static unsigned absolute(unsigned a, unsigned b)
@@ -27,19 +28,30 @@ static unsigned absolute(unsigned a, unsigned b)
 }
 
 /* On an SM of an H200. */
-static int blocks_of(unsigned registers, unsigned threads)
+static int blocks_of(unsigned registers, unsigned threads, size_t shared)
 {
-    return pt_device_blocks(pt_device_choose("h200", NULL, 0), (int)threads, (int)registers, 0);
+    return pt_device_blocks(pt_device_choose("h200", NULL, 0), (int)threads, (int)registers,
+                            (int)shared);
 }
 
-static void compare(struct tally *t, unsigned count, unsigned estimate)
+/* A kernel and the block that it is launched with: what its directives say, else USUAL threads. */
+enum { USUAL = 256 };
+
+struct guess {
+    unsigned registers, threads;
+    size_t shared; /* static */
+};
+
+static void compare(struct tally *t, unsigned count, const struct guess *g)
 {
     t->kernels++;
     t->large += count > 24;
-    t->near += count > 24 && 10 * absolute(count, estimate) <= count;
+    t->near += count > 24 && 10 * absolute(count, g->registers) <= count;
+    t->same +=
+        blocks_of(count, g->threads, g->shared) == blocks_of(g->registers, g->threads, g->shared);
     for (unsigned threads = 128; threads <= 1024; threads *= 2) {
         t->compared++;
-        t->same += blocks_of(count, threads) == blocks_of(estimate, threads);
+        t->same_by_sizes += blocks_of(count, threads, 0) == blocks_of(g->registers, threads, 0);
     }
 }
 
@@ -52,7 +64,7 @@ static ptera_module *load(ptera_engine *engine, const char *path)
     return NULL;
 }
 
-static bool estimate(ptera_engine *engine, const char *path, const char *name, unsigned *registers)
+static bool estimate(ptera_engine *engine, const char *path, const char *name, struct guess *g)
 {
     ptera_kernel_properties p = {.size = sizeof p};
     ptera_kernel *kernel;
@@ -61,36 +73,39 @@ static bool estimate(ptera_engine *engine, const char *path, const char *name, u
               ptera_kernel_properties_get(kernel, &p) == PTERA_OK;
     if (module && !ok)
         fprintf(stderr, "%s: %s\n", path, ptera_engine_error(engine));
+    uint64_t declared = ok ? pt_shape_declared_threads(&module->ir.funcs.v[kernel->func]) : 0;
     if (module)
         ptera_module_unload(module);
-    *registers = p.registers;
+    *g = (struct guess){p.registers, declared ? (unsigned)declared : USUAL, p.shared_bytes};
     return ok;
 }
 
 static int check(ptera_engine *engine, const char *folder)
 {
     char path[4096], file[512], name[2048];
-    unsigned count, mine, bound;
+    unsigned count, bound;
+    struct guess mine;
     struct tally t = {0};
     snprintf(path, sizeof path, "%s/kernels.tsv", folder);
     FILE *list = fopen(path, "r");
     while (list && fscanf(list, "%511s %2047s %u %u", file, name, &count, &bound) == 4) {
         snprintf(path, sizeof path, "%s/%s", folder, file);
-        if (!estimate(engine, path, name, &mine) || mine > bound) {
-            fprintf(stderr, "%s: %s: %u, of %u at most\n", file, name, mine, bound);
+        if (!estimate(engine, path, name, &mine) || mine.registers > bound) {
+            fprintf(stderr, "%s: %s: %u, of %u at most\n", file, name, mine.registers, bound);
             t.wrong++;
         } else {
-            compare(&t, count, mine);
+            compare(&t, count, &mine);
         }
     }
     if (list)
         fclose(list);
-    unsigned near = t.large ? 100 * t.near / t.large : 0,
-             same = t.compared ? 100 * t.same / t.compared : 0;
-    printf("%u kernels; of %u with more than 24 registers %u %% within 10 %%; occupancy the same "
-           "in %u %%\n",
-           t.kernels, t.large, near, same);
-    t.wrong += (near < LEAST_NEAR) + (same < LEAST_SAME);
+    double near = 100.0 * t.near / (t.large ? t.large : 1),
+           same = 100.0 * t.same / (t.kernels ? t.kernels : 1),
+           by_sizes = 100.0 * t.same_by_sizes / (t.compared ? t.compared : 1);
+    printf("%u kernels; of %u with more than 24 registers %.1f %% within 10 %%; occupancy the same "
+           "in %.1f %%, in the mean of blocks of 128 to 1024 threads %.1f %%\n",
+           t.kernels, t.large, near, same, by_sizes);
+    t.wrong += (near < LEAST_NEAR) + (same < LEAST_SAME) + (by_sizes < LEAST_BY_SIZES);
     printf("registers: %u passed, %u failed, 0 skipped\n", t.kernels, t.wrong);
     return t.wrong != 0;
 }
