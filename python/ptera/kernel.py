@@ -101,7 +101,7 @@ class Kernel:
             cooperative: all CTAs resident at once.
             isolate: test every access: what is not the kernel's memory is an IllegalAddress.
             math: "exact" or "fast".
-            checks: checkers, of "race"; what they find is a FindingsError.
+            checks: checkers, of "init", "mem" and "race"; what they find is a FindingsError.
             order: "lockstep", "lanes", "reverse" or "turns": of threads.
             async_late: asynchronous operations take place as late as PTX allows.
             unwritten: 1 to 255: what shared and local memory hold where a CTA begins.
@@ -330,6 +330,9 @@ def _three(value: Any, what: str) -> tuple[int, int, int]:
     return int(x), int(y), int(z)
 
 
+_CHECKERS = ("init", "mem", "race")
+
+
 def _choice(name: str, value: Any, choices: dict[Any, Any]) -> Any:
     if value not in choices:
         known = ", ".join(repr(c) for c in choices)
@@ -346,8 +349,9 @@ def _apply(options: Options, launch: Any) -> None:
     launch.cooperative = options.cooperative
     launch.isolate = options.isolate
     launch.math_fast = _choice("math", options.math, {"exact": 0, "fast": 1})
+    checkers = {name: getattr(lib, "PTERA_CHECK_" + name.upper()) for name in _CHECKERS}
     for check_name in options.checks:
-        launch.checks |= _choice("checks", check_name, {"race": lib.PTERA_CHECK_RACE})
+        launch.checks |= _choice("checks", check_name, checkers)
     order = _choice("order", options.order, {o: "PTERA_ORDER_" + o.upper() for o in orders})
     launch.order = getattr(lib, order)
     launch.async_late = options.async_late

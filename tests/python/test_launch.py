@@ -195,6 +195,7 @@ class Checkers(unittest.TestCase):
         (finding,) = caught.exception.findings
         self.assertEqual((finding.file, finding.line), ("early.ptx", 14))
         self.assertIn("cp.async", finding.text)
+        early.options(checks=["init", "mem"])[1, 1](memory, memory)
         early[1, 1](memory, memory)
 
 
