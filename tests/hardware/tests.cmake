@@ -1,7 +1,7 @@
 # What an H200 returns: hardware/golden/README.md.
 set(golden_data ${CMAKE_CURRENT_BINARY_DIR}/golden.data)
 set(golden_sets golden float atomic exhaust contract divide matrix legacy chain)
-foreach(set ${golden_sets} sync random tensor wgmma mufu)
+foreach(set ${golden_sets} sync random tensor wgmma mufu triton)
   set(archive ${CMAKE_CURRENT_SOURCE_DIR}/hardware/golden/${set}.tar.xz)
   set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${archive})
   file(ARCHIVE_EXTRACT INPUT ${archive} DESTINATION ${golden_data}/${set})
@@ -30,6 +30,9 @@ if(is_slow)
   set(part_wgmma --every 8)
 endif()
 add_test(NAME golden_wgmma COMMAND golden_shared ${part_wgmma} ${golden_data}/wgmma)
+
+# Launches of Triton's own tests, each buffer as an H100 left it.
+add_test(NAME golden_triton COMMAND api_real plain ${golden_data}/triton)
 
 # The approximate functions on all 2^32 inputs, conversions on all or very many: by default a part of them.
 add_executable(mufu hardware/golden/mufu.c)
