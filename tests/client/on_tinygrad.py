@@ -1,9 +1,10 @@
-"""tinygrad, with its own renderer of PTX, on libcuda.so.1: a small set after its own smallest
-tests."""
+"""tinygrad: a small set after its own smallest tests, with its own renderer of PTX (the argument
+CUDA:PTX, or none) or by NVRTC (CUDA)."""
 
 import os
+import sys
 
-os.environ["DEV"] = "CUDA:PTX"
+os.environ["DEV"] = sys.argv.pop() if len(sys.argv) > 1 else "CUDA:PTX"
 
 import math
 import random

@@ -15,8 +15,13 @@ skip() {
 }
 
 common="numpy==2.4.6 cffi==2.1.1" # the latter is ptera's own
+argument=
 case $client in
 tinygrad) packages="tinygrad==0.14.0" ;;
+tinygrad_nvrtc) # NVRTC where an installed toolkit has it
+    packages="tinygrad==0.14.0 nvidia-cuda-nvrtc==13.5.37 nvidia-cuda-runtime==13.5.37"
+    argument=CUDA
+    ;;
 numba)
     packages="numba-cuda[cu13]==0.30.4 numba==0.68.1 cuda-core==1.2.2 cuda-bindings==13.5.0 \
 nvidia-cuda-nvrtc==13.5.37 nvidia-nvjitlink==13.5.37 nvidia-nvvm==13.5.37"
@@ -58,7 +63,12 @@ fi
 python="$folder/$client/bin/python"
 PYTHONPATH=$(dirname "$ptera")/python
 export PYTHONPATH
+[ "$client" != tinygrad_nvrtc ] ||
+    for toolkit in "$folder/$client"/lib/python3*/site-packages/nvidia/cu13; do
+        export LD_LIBRARY_PATH="$toolkit/lib" CUDA_PATH="$toolkit"
+    done
+program="$here/on_${client%_nvrtc}.py"
 case $client in
-triton) exec "$python" "$here/on_$client.py" ;; # finds Ptera by itself
-*) exec "$python" -m ptera "$here/on_$client.py" ;;
+triton) exec "$python" "$program" ;; # finds Ptera by itself
+*) exec "$python" -m ptera "$program" $argument ;;
 esac
