@@ -131,6 +131,7 @@ struct pt_launch {
     /* nonzero (enum pt_fault_kind): warps yield at their next back edge and are not resumed */
     atomic_int stop;
     uint32_t sm_count, sm_warps; /* of the device: %nsmid, %nwarpid */
+    struct pt_causality *causality; /* PT_TEST_conflict: backend/interp/causality.h */
 };
 
 #define PT_BARRIER_ALL \
@@ -168,7 +169,10 @@ struct pt_async {
     /* put off, in the order of issue; the array and each are from the module's allocator */
     struct pt_async_op **ops;
     uint32_t n, room;
+    uint64_t starts; /* of clusters, here */
     struct pt_race race;
+    struct pt_known_cluster *known; /* PT_TEST_conflict: of the launch of that grid_id */
+    uint64_t known_grid;
 };
 
 struct pt_cta {

@@ -73,6 +73,7 @@ struct pt_sync {
     } what;
     enum { PT_SYNC_OF_WARP, PT_SYNC_OF_BARRIER, PT_SYNC_OF_MBARRIER } where;
     uint32_t bar;      /* of a barrier: its number, or PT_CLUSTER_BARRIER */
+    bool waits, is_relaxed; /* RELEASE at a barrier: until it is over; only what a fence released */
     uint64_t mbarrier; /* of an mbarrier: its address */
     uint32_t phase;
 };
@@ -98,12 +99,21 @@ static inline struct pt_party pt_party_of(const struct pt_warp *warp, uint32_t l
 /* What happens to memory outside of kernels. */
 enum pt_memory_event { PT_MEMORY_ALLOCATED, PT_MEMORY_FREED, PT_MEMORY_WRITTEN, PT_MEMORY_READ };
 
+/* What is wrong with lanes that synchronise, and goes on. */
+enum pt_misuse {
+    PT_MISUSE_PASSED, /* others of the warp do not come to an aligned barrier, and pass with it */
+    PT_MISUSE_MASKS,  /* others that the member mask names give another one here */
+    PT_MISUSE_CALLER  /* the member mask leaves out the lane */
+};
+
 struct pt_observer {
     const char *name;
     /* What threads do. `access` returns false if the access may not happen: then warp->fault is
      * set, and the warp stops. */
     bool (*access)(const struct pt_event *e, const struct pt_access *access);
     void (*sync)(const struct pt_event *e, const struct pt_sync *sync);
+    void (*misused)(const struct pt_event *e, enum pt_misuse what, uint32_t others);
+    void (*fence)(const struct pt_event *e); /* any instruction of PT_FX_FENCE, no access */
     void (*instruction)(const struct pt_event *e);
     void (*block)(const struct pt_event *e); /* its first instruction */
     void (*registers)(const struct pt_event *e, const struct pt_register_use *uses, uint32_t n);
@@ -119,7 +129,7 @@ struct pt_observer {
     /* A CTA is about to run: its memory is as it found it. */
     void (*begun)(const struct pt_cta *cta);
     /* What hosts do: of any thread. */
-    void (*launched)(const struct pt_launch *launch, bool is_over);
+    void (*launched)(struct pt_launch *launch, bool is_over);
     void (*memory)(enum pt_memory_event event, uint64_t address, uint64_t bytes);
     /* Of observers in backend/interp: makes a code of its own to stand before an access, from a
      * copy of the access's code, instead of the one that calls `access`. `number` tells the

@@ -58,4 +58,25 @@ static inline bool pt_order_releases(enum pt_order order)
     return order >= PT_ORDER_RELEASE;
 }
 
+/* The threads that an access or a fence of PTX is strong for. */
+enum pt_scope {
+    PT_SCOPE_NONE, /* a weak access: none */
+    PT_SCOPE_CTA,
+    PT_SCOPE_CLUSTER,
+    PT_SCOPE_GPU,
+    PT_SCOPE_SYS
+};
+
+static inline enum pt_scope pt_scope_of(const struct pt_form *form)
+{
+    if (pt_order_of(form) == PT_ORDER_PLAIN)
+        return PT_SCOPE_NONE;
+    if (pt_form_has(form, PT_M_cta))
+        return PT_SCOPE_CTA;
+    if (pt_form_has(form, PT_M_cluster))
+        return PT_SCOPE_CLUSTER;
+    bool is_system = pt_form_has(form, PT_M_sys) || pt_form_has(form, PT_M_volatile);
+    return is_system ? PT_SCOPE_SYS : PT_SCOPE_GPU;
+}
+
 #endif

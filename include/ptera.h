@@ -464,11 +464,13 @@ typedef enum ptera_backend {
 
 /* Checkers of a launch. */
 typedef enum ptera_check {
-    /* Accesses of threads that race with asynchronous operations (cp.async, cp.async.bulk, tensor
-     * copies and reductions, st.async, red.async, wgmma with its registers): of bytes that an
-     * operation writes, or writes to what it reads, by a thread that has not observed its
-     * completion: by its own wait, by a test of the mbarrier, or by a barrier, an mbarrier or
-     * strong accesses behind one that has. Accesses of other clusters are not seen. */
+    /* Races: two accesses of the same bytes, one of them a write, that are neither ordered by
+     * causality (PTX ISA, "Memory Consistency Model") nor both strong with scopes that include each
+     * other's thread; in global and shared memory, of threads of one launch. Accesses that race
+     * with asynchronous operations (cp.async, cp.async.bulk, tensor copies and reductions,
+     * st.async, red.async, wgmma with its registers): by a thread of the cluster that has not
+     * observed the completion. The launch runs on one worker, takes 8 bytes for each byte that it
+     * touches, and is found to race on the order in which it ran. */
     PTERA_CHECK_RACE = 1,
     /* Accesses of what is not the kernel's (as ptera_launch.isolate says), freed memory, null
      * pointers, writes to constants and parameters, misaligned ones, other spaces than .global that
@@ -479,7 +481,10 @@ typedef enum ptera_check {
      * are written) where they decide a branch, an address, a barrier or an atomic; copies and what
      * is computed of them are followed. Buffers hold zeros, and count as written. */
     PTERA_CHECK_INIT = 4,
-    PTERA_CHECK_INIT_LOAD = 8 /* every load of such memory */
+    PTERA_CHECK_INIT_LOAD = 8, /* every load of such memory */
+    /* Synchronisation: aligned barriers in divergent code, member masks that differ or leave out
+     * their lane, counts of barriers and mbarriers that do not fit, deadlocks. */
+    PTERA_CHECK_SYNC = 16
 } ptera_check;
 
 /* The order in which threads run that wait for nobody. PTX leaves it open: a kernel whose result

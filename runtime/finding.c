@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "backend/barrier.h"
+
 #include "backend/observer.h"
 #include "runtime/finding_text.h"
 #include "runtime/history.h"
@@ -186,6 +188,21 @@ void pt_finding_add(const struct pt_warp *warp, const struct pt_finding *given)
         f->tell(f->ud, index);
 }
 
+/* Of the checker of synchronisation. PT_FINDING_KINDS: it is none. */
+static enum pt_finding_kind kind_of_sync(const struct pt_fault *fault)
+{
+    const char *detail = fault->detail ? fault->detail : "";
+    if (fault->kind == PT_FAULT_DEADLOCK)
+        return PT_FINDING_SYNC_DEADLOCK;
+    if (fault->kind != PT_FAULT_ILLEGAL_INSTRUCTION)
+        return PT_FINDING_KINDS;
+    if (!strcmp(detail, PT_STRANGERS))
+        return PT_FINDING_SYNC_MASK;
+    if (strstr(detail, "mbarrier"))
+        return PT_FINDING_SYNC_MBARRIER;
+    return strstr(detail, "barrier") ? PT_FINDING_SYNC_BARRIER : PT_FINDING_KINDS;
+}
+
 /* PT_FINDING_KINDS: it is none. What was found before the access is not told again. */
 static enum pt_finding_kind kind_of_fault(const struct pt_job *job, const struct pt_fault *fault)
 {
@@ -200,18 +217,26 @@ static enum pt_finding_kind kind_of_fault(const struct pt_job *job, const struct
     return is_new ? PT_FINDING_MEM_OUT_OF_BOUNDS : PT_FINDING_KINDS;
 }
 
-void pt_finding_add_fault(const struct pt_warp *warp)
+static void add_fault(const struct pt_warp *warp, const struct pt_fault *fault,
+                      enum pt_finding_kind kind)
 {
-    const struct pt_job *job = pt_job_of(warp->cta->launch);
-    const struct pt_fault *fault = &warp->fault;
     uint32_t lane = fault->lanes ? (uint32_t)__builtin_ctz(fault->lanes) : 0;
-    struct pt_finding finding = {.kind = kind_of_fault(job, fault),
+    struct pt_finding finding = {.kind = kind,
                                  .by = pt_party_of(warp, lane, fault->func, fault->insn),
                                  .detail = fault->detail};
     finding.by.has_address = fault->has_address && fault->address != PT_ADDRESS_UNKNOWN;
     finding.by.address = fault->address;
-    if (finding.kind != PT_FINDING_KINDS)
+    if (kind != PT_FINDING_KINDS)
         pt_finding_add(warp, &finding);
+}
+
+void pt_finding_add_fault(const struct pt_warp *warp, const struct pt_fault *fault)
+{
+    const struct pt_job *job = pt_job_of(warp->cta->launch);
+    if (job->tests & PT_TEST_mem)
+        add_fault(warp, fault, kind_of_fault(job, fault));
+    if (job->tests & PT_TEST_sync)
+        add_fault(warp, fault, kind_of_sync(fault));
 }
 
 void pt_finding_add_host(ptera_engine *engine, const struct pt_finding *finding)

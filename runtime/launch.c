@@ -327,6 +327,8 @@ bool pt_launch_is_short(const struct pt_job *job)
 static unsigned count_workers(const struct pt_job *job)
 {
     unsigned threads = job->engine->threads;
+    if (job->tests & PT_TEST_conflict)
+        threads = 1; /* one order of all that happens */
     if (job->n_clusters < threads)
         threads = (unsigned)job->n_clusters;
     return pt_launch_is_short(job) ? 1 : threads;
@@ -502,7 +504,7 @@ static uint32_t tests_of(const struct pt_job *job, const ptera_launch *given)
     if (given->isolate)
         tests |= PT_TEST_isolate;
     tests |= pt_observe_checks(given->checks);
-    if (job->is_late || tests & PT_TEST_race)
+    if (job->is_late || tests & (PT_TEST_race | PT_TEST_conflict))
         tests |= PT_TEST_ASYNC;
     if (given->order == PTERA_ORDER_LOCKSTEP)
         return tests;

@@ -45,10 +45,11 @@ uint32_t pt_observe_checks(unsigned checks)
     static const struct {
         unsigned check;
         uint32_t test;
-    } checkers[] = {{PTERA_CHECK_RACE, PT_TEST_race},
+    } checkers[] = {{PTERA_CHECK_RACE, PT_TEST_race | PT_TEST_conflict},
                     {PTERA_CHECK_MEM, PT_TEST_mem},
                     {PTERA_CHECK_INIT, PT_TEST_init},
-                    {PTERA_CHECK_INIT_LOAD, PT_TEST_init_load}};
+                    {PTERA_CHECK_INIT_LOAD, PT_TEST_init_load},
+                    {PTERA_CHECK_SYNC, PT_TEST_sync}};
     uint32_t tests = 0;
     for (size_t i = 0; i < sizeof checkers / sizeof *checkers; i++)
         tests |= checks & checkers[i].check ? checkers[i].test : 0;
@@ -67,7 +68,7 @@ pt_observe_list_memory(const struct pt_engine *backend, uint32_t tests,
     return n ? list : NULL;
 }
 
-void pt_observe_launch(const struct pt_launch *launch, bool is_over)
+void pt_observe_launch(struct pt_launch *launch, bool is_over)
 {
     const struct pt_program *p = launch->program;
     for (uint32_t i = 0; i < PT_OBSERVERS; i++) {

@@ -8,7 +8,8 @@
 #include "ptera.h"
 
 enum {
-    PT_CHECKS_ALL = PTERA_CHECK_RACE | PTERA_CHECK_MEM | PTERA_CHECK_INIT | PTERA_CHECK_INIT_LOAD
+    PT_CHECKS_ALL = PTERA_CHECK_RACE | PTERA_CHECK_MEM | PTERA_CHECK_INIT | PTERA_CHECK_INIT_LOAD |
+                    PTERA_CHECK_SYNC
 };
 
 /* The observers that `names` has, separated by commas, as a set of enum pt_test; NULL: none. False,
@@ -31,7 +32,7 @@ static inline void pt_observe_memory(const struct pt_observer *const *list,
         (*list)->memory(event, (uint64_t)(uintptr_t)address, bytes);
 }
 /* Tells the observers that the launch's program is compiled for. */
-void pt_observe_launch(const struct pt_launch *launch, bool is_over);
+void pt_observe_launch(struct pt_launch *launch, bool is_over);
 void pt_observe_begun(const struct pt_cta *cta);
 
 #endif

@@ -217,8 +217,7 @@ static void report(struct pt_job *job, const struct pt_cta *cta, const struct pt
 
 void pt_report_fault(struct pt_job *job, const struct pt_warp *warp)
 {
-    if (job->tests & PT_TEST_mem)
-        pt_finding_add_fault(warp);
+    pt_finding_add_fault(warp, &warp->fault);
     report(job, warp->cta, warp, &warp->fault);
 }
 
@@ -265,6 +264,10 @@ static void put_all(struct pt_job *job, const struct pt_slot *slot, enum pt_faul
         warp++;
     if (warp->live)
         find_places(slot, warp, take_place, &fault);
+    if (kind == PT_FAULT_DEADLOCK) {
+        fault.detail = "every thread that has not exited waits for another one";
+        pt_finding_add_fault(warp, &fault);
+    }
     pthread_mutex_lock(&job->kernel->module->lock);
     put_head(&w, warp->cta, &fault);
     put_threads(&w, warp->index, fault.lanes);

@@ -413,6 +413,7 @@ void pt_slot_start(struct pt_slot *slot, struct pt_job *job, uint64_t index)
     const struct pt_launch *launch = &job->launch;
     slot->live_ctas = slot->n_ctas;
     slot->events = 0;
+    slot->async.starts++;
     drop_operations(job->engine, slot);
     if (job->unwritten)
         fill_unwritten(slot, job);

@@ -30,15 +30,19 @@ static const char check_help[] =
     "what kernels may only read, and is\n"
     "                      in the space that the instruction names. The kernel goes on where there "
     "is memory at all\n"
-    "  race                no access races with an asynchronous operation in flight: cp.async, "
-    "cp.async.bulk, tensor copies and\n"
-    "                      reductions, st.async, red.async, wgmma. An access of what an operation "
-    "writes, or a write to what it\n"
-    "                      reads, needs its completion: by a wait of the thread, a test of the "
-    "mbarrier, or a barrier behind\n"
-    "                      a thread that has waited. Races between ordinary accesses are not "
-    "looked for\n"
-    "  all                 init, mem and race\n\n"
+    "  race                no two accesses of one place, one of them a write, that causality "
+    "leaves in no order, or scopes too\n"
+    "                      narrow: of lanes, warps, CTAs, clusters, through barriers, fences, "
+    "atomics and mbarriers; and none\n"
+    "                      with an asynchronous operation in flight (cp.async, bulk and tensor "
+    "copies, st.async, red.async,\n"
+    "                      wgmma), or that its proxy may not see. What is found holds on the order "
+    "that the run had\n"
+    "  sync                aligned barriers in divergent code, member masks that differ or leave "
+    "out "
+    "their lane, counts of\n"
+    "                      barriers and mbarriers that do not fit, and deadlocks\n"
+    "  all                 init, mem, race and sync\n\n"
     "  --format text|json|sarif|html\n"
     "                      of the report (text)\n"
     "  --log-file FILE     where the report goes (standard error)\n"
@@ -83,7 +87,8 @@ static const struct checker {
 } checkers[] = {{"init", PTERA_CHECK_INIT, true},
                 {"init-load", PTERA_CHECK_INIT_LOAD, false},
                 {"mem", PTERA_CHECK_MEM, true},
-                {"race", PTERA_CHECK_RACE, true}};
+                {"race", PTERA_CHECK_RACE, true},
+                {"sync", PTERA_CHECK_SYNC, true}};
 enum { N_CHECKERS = sizeof checkers / sizeof *checkers };
 
 /* Sets what a checker asks of the launch. False: there is no such checker. */

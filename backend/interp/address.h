@@ -107,6 +107,10 @@ uint32_t pt_address_generic(struct pt_select *s, const struct pt_operand *mem, e
 #define pt_address_set_vector PT_LEVEL_NAME(pt_address_set_vector)
 /* Makes it a vector's code with `registers` behind ptr. */
 void pt_address_set_vector(struct pt_select *s, const void *registers);
+#define pt_load_store_bytes PT_LEVEL_NAME(pt_load_store_bytes)
+/* What a lane of a store of a vector is about to write. */
+void pt_load_store_bytes(const struct pt_code *c, const struct pt_frame *f, uint32_t lane,
+                         uint8_t *bytes);
 static inline enum pt_address pt_address_kind(const struct pt_code *c)
 {
     return (enum pt_address)(c->aux & 0xff);

@@ -276,3 +276,14 @@ pt_handler pt_async_wait(struct pt_select *s, enum pt_async_kind kind)
            : PT_HAS(s, read)     ? wait_group_read
                                  : wait_group;
 }
+
+void pt_async_visit(const struct pt_async_op *op, bool is_write, pt_visit *visit, void *ud)
+{
+    bool is_tiled = op->tile && is_write == !op->to;
+    if (op->kind == PT_ASYNC_WGMMA ? !is_write : is_tiled)
+        op->extents(op, visit, ud);
+    else if (is_write && op->to)
+        visit(ud, op->to, op->tile ? op->span : op->bytes);
+    else if (!is_write && op->from)
+        visit(ud, op->from, op->tile ? op->span : op->read);
+}

@@ -65,6 +65,9 @@ struct pt_async_op {
     const void *staged; /* what was read before it is written, op->read bytes; NULL: nothing */
 };
 
+/* Visits all that an operation reads, or writes. */
+#define pt_async_visit PT_LEVEL_NAME(pt_async_visit)
+void pt_async_visit(const struct pt_async_op *op, bool is_write, pt_visit *visit, void *ud);
 /* The address at which an operation reads what is at `address` of its source. */
 static inline uint64_t pt_async_source(const struct pt_async_op *op, uint64_t address)
 {

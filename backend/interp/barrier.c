@@ -31,9 +31,13 @@ struct barrier_site {
 static void observe(const struct pt_code *c, struct pt_frame *f, uint32_t lanes, int what,
                     uint32_t bar, uint32_t phase)
 {
-    pt_observe_sync(
-        c, f, lanes,
-        (struct pt_sync){.what = what, .where = PT_SYNC_OF_BARRIER, .bar = bar, .phase = phase});
+    pt_observe_sync(c, f, lanes,
+                    (struct pt_sync){.what = what,
+                                     .where = PT_SYNC_OF_BARRIER,
+                                     .bar = bar,
+                                     .phase = phase,
+                                     .waits = !(c->aux & BAR_ARRIVE) && bar != PT_CLUSTER_BARRIER,
+                                     .is_relaxed = c->aux & BAR_RELAXED});
 }
 
 /* What few barriers need is kept out of line: all others run fewer instructions then. */
@@ -110,6 +114,8 @@ static void wait_with(struct pt_frame *f, const struct pt_code *c, uint32_t bar,
         f->wait[block] = 0;
         pt_frontier_clear(f, block);
         s->groups[s->n_groups++] = (struct pt_group){f, NULL, lanes, block, bar, phase};
+        if (pt_is_observed(f))
+            pt_observe_misused(c, f, f->mask, PT_MISUSE_PASSED, lanes);
     }
 }
 
@@ -246,7 +252,7 @@ pt_handler PT_DO(barrier_red_pred)(struct pt_select *s)
 
 PT_HANDLER(cluster_arrive)
 {
-    if (pt_is_observed(f) && !(c->aux & BAR_RELAXED))
+    if (pt_is_observed(f))
         observe(c, f, f->mask, PT_SYNC_RELEASE, PT_CLUSTER_BARRIER,
                 f->cta->bar[PT_CLUSTER_BARRIER].phase);
     f->cta->launch->services->arrive(f->state->warp, PT_CLUSTER_BARRIER, f->mask,

@@ -173,12 +173,14 @@ static bool decode_insn(struct pt_decoder *d, uint32_t index)
             pt_refuse(&s, "these operands");
         return false;
     }
-    struct pt_code tests[2 * PT_OBSERVERS + 2];
+    struct pt_code tests[2 * PT_OBSERVERS + 3];
     bool is_write = form->effects & (PT_FX_WRITE | PT_FX_ATOMIC) && !d->access_behind;
     uint32_t n_tests = 0;
     if (pt_observe_asks_instructions(d->program))
         tests[n_tests++] = (struct pt_code){.fn = pt_observe_instruction, .insn = index};
     n_tests += pt_observe_make_instructions(d->program, d->f, index, false, &tests[n_tests]);
+    if (form->effects & PT_FX_FENCE && !s.is_access && pt_observe_asks_fences(d->program))
+        tests[n_tests++] = (struct pt_code){.fn = pt_observe_fence, .insn = index};
     if (s.is_access)
         n_tests += make_tests(&s, &code, is_write, &tests[n_tests]);
     n_tests += make_register_test(d, index, &tests[n_tests]);

@@ -346,6 +346,15 @@ struct vector {
     uint8_t slot_bytes[8], reg_bits[8];
 };
 
+void pt_load_store_bytes(const struct pt_code *c, const struct pt_frame *f, uint32_t lane,
+                         uint8_t *bytes)
+{
+    const struct vector *v = c->ptr;
+    for (uint32_t k = 0; k < v->n; k++)
+        memcpy(bytes + k * v->bytes,
+               (const char *)f + v->slot[k] + (size_t)lane * v->slot_bytes[k], v->bytes);
+}
+
 /* An element is one access, whole, so also for volatile and .relaxed vectors: PTX ISA 8.2.2. */
 PT_ACCESS_INLINE uint64_t load_element(uint64_t at, uint32_t bytes, bool is_signed)
 {

@@ -66,6 +66,15 @@ void pt_observe_sync(const struct pt_code *c, struct pt_frame *f, uint32_t lanes
         o->sync(&e, &sync);
 }
 
+void pt_observe_misused(const struct pt_code *c, struct pt_frame *f, uint32_t lanes,
+                        enum pt_misuse what, uint32_t others)
+{
+    struct pt_event e = event_of(c, f, lanes);
+    EACH(o, f->state->observers)
+    if (o->misused)
+        o->misused(&e, what, others);
+}
+
 bool pt_observe_issued(struct pt_async_op *op)
 {
     struct pt_event e = event_of(op->code, op->frame, 1u << op->lane);
@@ -191,6 +200,15 @@ const struct pt_code *pt_observe_instruction(const struct pt_code *c, struct pt_
     return c + 1;
 }
 
+const struct pt_code *pt_observe_fence(const struct pt_code *c, struct pt_frame *f)
+{
+    struct pt_event e = event_of(c, f, f->mask);
+    EACH(o, f->state->observers)
+    if (o->fence)
+        o->fence(&e);
+    return c + 1;
+}
+
 #define ASKS(name, what)                                           \
     bool name(const struct pt_interp_program *p)                   \
     {                                                              \
@@ -201,4 +219,5 @@ const struct pt_code *pt_observe_instruction(const struct pt_code *c, struct pt_
     }
 ASKS(pt_observe_asks_blocks, block)
 ASKS(pt_observe_asks_instructions, instruction)
+ASKS(pt_observe_asks_fences, fence)
 ASKS(pt_observe_asks_registers, registers)

@@ -40,6 +40,9 @@ static inline bool pt_observe_counting(const struct pt_code *c, struct pt_frame 
 void pt_observe_sync(const struct pt_code *c, struct pt_frame *f, uint32_t lanes,
                      struct pt_sync sync);
 /* False if there is no memory. */
+#define pt_observe_misused PT_LEVEL_NAME(pt_observe_misused)
+void pt_observe_misused(const struct pt_code *c, struct pt_frame *f, uint32_t lanes,
+                        enum pt_misuse what, uint32_t others);
 #define pt_observe_issued PT_LEVEL_NAME(pt_observe_issued)
 bool pt_observe_issued(struct pt_async_op *op);
 #define pt_observe_done PT_LEVEL_NAME(pt_observe_done)
@@ -72,12 +75,17 @@ struct pt_code pt_observe_make_registers(uint32_t insn, const struct pt_register
 #define pt_observe_instruction PT_LEVEL_NAME(pt_observe_instruction)
 const struct pt_code *pt_observe_block(const struct pt_code *c, struct pt_frame *f);
 const struct pt_code *pt_observe_instruction(const struct pt_code *c, struct pt_frame *f);
+/* The code before a fence. */
+#define pt_observe_fence PT_LEVEL_NAME(pt_observe_fence)
+const struct pt_code *pt_observe_fence(const struct pt_code *c, struct pt_frame *f);
 /* Somebody wants to be told of them. */
 #define pt_observe_asks_blocks PT_LEVEL_NAME(pt_observe_asks_blocks)
 #define pt_observe_asks_instructions PT_LEVEL_NAME(pt_observe_asks_instructions)
+#define pt_observe_asks_fences PT_LEVEL_NAME(pt_observe_asks_fences)
 #define pt_observe_asks_registers PT_LEVEL_NAME(pt_observe_asks_registers)
 bool pt_observe_asks_blocks(const struct pt_interp_program *p);
 bool pt_observe_asks_instructions(const struct pt_interp_program *p);
+bool pt_observe_asks_fences(const struct pt_interp_program *p);
 bool pt_observe_asks_registers(const struct pt_interp_program *p);
 
 #endif

@@ -383,15 +383,8 @@ static bool see_extent(void *ud, uint64_t first, uint32_t bytes)
 
 static void see_side(struct side *side)
 {
-    const struct pt_async_op *op = side->op;
-    bool is_write = side->use & PT_USE_WRITE, is_tiled = op->tile && is_write == !op->to;
     side->n = 0;
-    if (op->kind == PT_ASYNC_WGMMA || is_tiled)
-        op->extents(op, see_extent, side);
-    else if (is_write)
-        see_extent(side, op->to, !op->to ? 0 : op->tile ? op->span : op->bytes);
-    else
-        see_extent(side, op->from, !op->from ? 0 : op->tile ? op->span : op->read);
+    pt_async_visit(side->op, side->use & PT_USE_WRITE, see_extent, side);
 }
 
 /* Earlier operations whose end the thread knows, and whose bytes this one writes, need no watch any
@@ -519,7 +512,8 @@ static void see_sync(const struct pt_event *e, const struct pt_sync *sync)
                        : barrier_key(e->frame->cta, sync->bar, sync->phase);
     switch (sync->what) {
     case PT_SYNC_RELEASE:
-        release(e->frame, e->lanes, key);
+        if (!sync->is_relaxed)
+            release(e->frame, e->lanes, key);
         break;
     case PT_SYNC_ACQUIRE:
         acquire(e->frame, e->lanes, key);

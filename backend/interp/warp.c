@@ -48,12 +48,30 @@ static const struct pt_code *fail_strangers(const struct pt_code *c, struct pt_f
     return pt_fail(c, f, PT_FAULT_ILLEGAL_INSTRUCTION, strangers(c, f), PT_STRANGERS);
 }
 
+/* Member masks that leave out their lane, or name lanes that come with another mask. */
+static __attribute__((noinline)) void observe_members(const struct pt_code *c, struct pt_frame *f,
+                                                      uint32_t arrived)
+{
+    uint32_t outside = strangers(c, f);
+    if (outside)
+        pt_observe_misused(c, f, outside, PT_MISUSE_CALLER, 0);
+    for (uint32_t left = arrived & ~outside; left;) {
+        uint32_t lane = (uint32_t)__builtin_ctz(left), members = members_of(c, f, lane);
+        uint32_t group = same_members(c, f, left, lane), others = members & arrived & ~group;
+        left &= ~group;
+        if (others)
+            pt_observe_misused(c, f, group, PT_MISUSE_MASKS, others);
+    }
+}
+
 /* The general case: lanes that arrived before join, those of complete groups run, the others go on
  * waiting. `parts`: the groups run one after the other, each up to where it ends or waits before
  * the next begins, as on an H200; else together. */
 static __attribute__((noinline)) const struct pt_code *
 sync_groups(const struct pt_code *c, struct pt_frame *f, operation run, bool parts)
 {
+    if (pt_is_observed(f))
+        observe_members(c, f, f->mask | f->wait[(uint32_t)c->imm]);
     if (strangers(c, f))
         return fail_strangers(c, f);
     uint32_t block = (uint32_t)c->imm, arrived = f->mask | f->wait[block], done = 0, later = 0;
@@ -99,6 +117,8 @@ static inline const struct pt_code *sync_members(const struct pt_code *c, struct
     uint32_t live = f->state->warp->live;
     if (__builtin_expect(differ || (first & live & ~f->mask), 0))
         return sync_groups(c, f, run, parts);
+    if (__builtin_expect(f->mask & ~first, 0) && pt_is_observed(f))
+        observe_members(c, f, f->mask);
     /* An H200 looks at the mask only where lanes may have parted. */
     if (__builtin_expect(f->mask != live && f->mask & ~first, 0))
         return fail_strangers(c, f);
@@ -460,6 +480,9 @@ PT_HANDLER(bar_warp_sync)
     uint32_t go = 0, stay = 0, block = (uint32_t)c->imm;
     uint32_t first = (uint32_t)__builtin_ctz(f->mask);
     bool is_whole = f->mask == s->warp->live && same_members(c, f, f->mask, first) == f->mask;
+    bool is_plain = is_whole && !(f->mask & ~members_of(c, f, first));
+    if (!is_plain && pt_is_observed(f))
+        observe_members(c, f, f->mask);
     if (!is_whole && strangers(c, f))
         return fail_strangers(c, f);
     for (uint32_t left = f->mask; left;) {

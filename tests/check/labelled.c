@@ -127,8 +127,10 @@ static bool compare(const char *path, const char *command, struct finds *finds, 
     bool is_good = true;
     for (unsigned i = 0; i < n; i++) {
         bool is_known = false;
-        for (unsigned k = 0; k < n_finds && !is_known; k++)
-            is_known = finds[k].is_found = finds[k].is_found || is_it(&finds[k], &found[i]);
+        for (unsigned k = 0; k < n_finds && !is_known; k++) {
+            is_known = is_it(&finds[k], &found[i]);
+            finds[k].is_found |= is_known;
+        }
         if (is_known)
             continue;
         is_good = false;

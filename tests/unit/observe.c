@@ -111,7 +111,7 @@ static void returned(const struct pt_frame *f)
     n_returned++;
 }
 
-static void launched(const struct pt_launch *launch, bool is_over)
+static void launched(struct pt_launch *launch, bool is_over)
 {
     if (kinds & HOST)
         put("%s %u\n", is_over ? "over" : "launch", launch->threads);

@@ -1,0 +1,100 @@
+/* Cells by address: pages in a hash table. */
+#include "backend/interp/cells.h"
+
+static uint32_t hash(uint64_t v)
+{
+    return (uint32_t)(v * UINT64_C(0x9e3779b97f4a7c15) >> 32);
+}
+
+static void *resize(const struct pt_cells *cells, void *p, size_t bytes)
+{
+    return cells->allocator->resize(cells->allocator->ud, p, bytes);
+}
+
+static void *make_zeros(const struct pt_cells *cells, size_t bytes)
+{
+    void *p = resize(cells, NULL, bytes);
+    if (p)
+        memset(p, 0, bytes);
+    return p;
+}
+
+static struct pt_page *place_of(const struct pt_cells *cells, uint64_t number)
+{
+    uint32_t i = hash(number) & (cells->room - 1);
+    while (cells->pages[i].number && cells->pages[i].number != number)
+        i = (i + 1) & (cells->room - 1);
+    return &cells->pages[i];
+}
+
+static bool grow(struct pt_cells *cells)
+{
+    struct pt_cells larger = *cells;
+    larger.room = cells->room ? 2 * cells->room : 64;
+    larger.pages = make_zeros(cells, larger.room * sizeof *larger.pages);
+    if (!larger.pages)
+        return false;
+    for (uint32_t i = 0; i < cells->room; i++)
+        if (cells->pages[i].number)
+            *place_of(&larger, cells->pages[i].number) = cells->pages[i];
+    if (cells->pages)
+        resize(cells, cells->pages, 0);
+    cells->pages = larger.pages;
+    cells->room = larger.room;
+    return true;
+}
+
+uint64_t *pt_cells_find_page(struct pt_cells *cells, uint64_t number)
+{
+    if (2 * cells->n >= cells->room && !grow(cells)) {
+        cells->is_out_of_memory = true;
+        return NULL;
+    }
+    struct pt_page *page = place_of(cells, number);
+    if (page->number)
+        return page->cells;
+    page->cells = make_zeros(cells, (size_t)PT_PAGE_CELLS * PT_CELL_BYTES);
+    if (!page->cells) {
+        cells->is_out_of_memory = true;
+        return NULL;
+    }
+    page->number = number;
+    cells->n++;
+    return page->cells;
+}
+
+uint32_t pt_cells_site(struct pt_cells *cells, uint32_t func, uint32_t insn)
+{
+    uint32_t i = hash((uint64_t)func << 32 | insn) % (PT_SITES - 1);
+    for (;;) {
+        struct pt_site *site = &cells->sites[1 + i];
+        if (site->func == func + 1 && site->insn == insn)
+            return 1 + i;
+        if (!site->func && cells->n_sites == PT_SITES / 2)
+            return 0;
+        if (!site->func) {
+            *site = (struct pt_site){func + 1, insn};
+            cells->n_sites++;
+            return 1 + i;
+        }
+        i = (i + 1) % (PT_SITES - 1);
+    }
+}
+
+bool pt_cells_begin(struct pt_cells *cells, const struct pt_allocator *allocator)
+{
+    *cells = (struct pt_cells){.allocator = allocator};
+    cells->sites = make_zeros(cells, PT_SITES * sizeof *cells->sites);
+    return cells->sites && grow(cells);
+}
+
+void pt_cells_end(struct pt_cells *cells)
+{
+    for (uint32_t i = 0; i < cells->room; i++)
+        if (cells->pages[i].number)
+            resize(cells, cells->pages[i].cells, 0);
+    if (cells->pages)
+        resize(cells, cells->pages, 0);
+    if (cells->sites)
+        resize(cells, cells->sites, 0);
+}

@@ -1,0 +1,105 @@
+/* Words that lanes access one behind the other: compared and remembered all at once, in loops that
+ * the compiler turns into SIMD. */
+#include "backend/interp/conflict.h"
+
+/* What the access knows, in numbers that vectors compare well: signed. */
+struct bounds {
+    int64_t born, first, n_warps, cta_time, warp, warp_time;
+};
+
+enum {
+    TIME_MASK = (1 << PT_STAMP_TIME_BITS) - 1,
+    WARP_MASK = (1 << PT_STAMP_WARP_BITS) - 1,
+};
+/* Fields that are equal in stamps of one thread. */
+#define THREAD \
+    ((uint64_t)WARP_MASK << PT_STAMP_WARP | PT_STAMP_LANES | UINT64_C(1) << PT_STAMP_IS_SPREAD)
+
+static inline uint64_t is_old(const struct bounds *b, uint64_t stamp)
+{
+    int64_t time = (int64_t)(stamp & TIME_MASK);
+    int64_t warp = (int64_t)(stamp >> PT_STAMP_WARP & WARP_MASK), in_cta = warp - b->first;
+    return (uint64_t)((time < b->born) |
+                      ((in_cta >= 0) & (in_cta < b->n_warps) & (time <= b->cta_time)) |
+                      ((warp == b->warp) & (time <= b->warp_time)));
+}
+
+/* True if all of the stamps are before the access, or of the same threads. */
+static bool are_old(const struct bounds *b, const uint64_t *stamps, const uint64_t *before,
+                    uint32_t n, bool is_single)
+{
+    uint64_t thread = is_single ? THREAD : UINT64_MAX, differ = 0;
+    for (uint32_t i = 0; i < n; i++)
+        differ |= 1 ^ (is_old(b, before[i]) | (uint64_t) !((before[i] ^ stamps[i]) & thread));
+    return !differ;
+}
+
+static void write_run(const struct pt_conflict *a, struct pt_cell c, const uint64_t *stamps,
+                      uint32_t n)
+{
+    uint64_t *write = c.at, *read = pt_cell_stamps(c, PT_CELL_READ), *more = pt_cell_more(c);
+    uint64_t *last = pt_cell_stamps(c, PT_CELL_READ_LAST);
+    uint64_t fields = pt_cell_fields(PT_CELL_WRITE, a->site, 15);
+    for (uint32_t i = 0; i < n; i++) {
+        write[i] = stamps[i];
+        read[i] = last[i] = 0;
+        more[i] = fields;
+    }
+}
+
+/* True if none of the last reads is of other lanes of this warp at this time, which become one with
+ * it, and no first read is a write. */
+static bool are_apart(const struct bounds *b, const uint64_t *stamps, const uint64_t *first,
+                      const uint64_t *last, uint32_t n)
+{
+    const uint64_t others = ~(PT_STAMP_LANES | UINT64_C(1) << PT_STAMP_IS_SPREAD);
+    uint64_t meet = 0;
+    for (uint32_t i = 0; i < n; i++) {
+        uint64_t differ = last[i] ^ stamps[i];
+        meet |= (uint64_t)(!(differ & others) & !!(differ & ~others));
+        meet |= first[i] >> PT_STAMP_IS_WRITE & 1 & ~is_old(b, first[i]);
+    }
+    return !meet;
+}
+
+static void read_run(const struct pt_conflict *a, const struct bounds *b, struct pt_cell c,
+                     const uint64_t *stamps, uint32_t n)
+{
+    uint64_t *first = pt_cell_stamps(c, PT_CELL_READ), *more = pt_cell_more(c);
+    uint64_t *last = pt_cell_stamps(c, PT_CELL_READ_LAST);
+    const uint64_t mine = pt_cell_fields(PT_CELL_READ_LAST, a->site, 15);
+    const uint64_t last_fields = pt_cell_fields(PT_CELL_READ_LAST, 0xffff, 15);
+    const uint64_t first_fields = pt_cell_fields(PT_CELL_READ, 0xffff, 15);
+    for (uint32_t i = 0; i < n; i++) {
+        uint64_t l = last[i], f = first[i], m = more[i];
+        uint64_t is_gone = is_old(b, l) | (uint64_t) !((l ^ stamps[i]) & THREAD);
+        uint64_t moves = -((1 ^ is_gone) & is_old(b, f));
+        uint64_t moved = (m >> 16 & pt_cell_fields(PT_CELL_READ, 0xffff, 0)) |
+                         (m >> 4 & pt_cell_fields(PT_CELL_READ, 0, 15));
+        first[i] = (l & moves) | (f & ~moves);
+        more[i] = (m & ~(last_fields | (first_fields & moves))) | mine | (moved & moves);
+        last[i] = stamps[i];
+    }
+}
+
+bool pt_conflict_run(const struct pt_conflict *a, const struct pt_word *w, const uint64_t *stamps,
+                     uint32_t n, uint32_t cta_time)
+{
+    const struct bounds b = {w->born,  a->first,        a->launch->clocks.n_warps,
+                             cta_time, a->warp->number, a->warp->warp_time};
+    bool is_single = pt_stamp_low(stamps[0]) == pt_stamp_high(stamps[0]);
+    const uint64_t *last = pt_cell_stamps(w->cell, PT_CELL_READ_LAST);
+    if (!are_old(&b, stamps, w->cell.at, n, is_single))
+        return false;
+    if (!(a->use & PT_USE_WRITE)) {
+        if (!are_apart(&b, stamps, pt_cell_stamps(w->cell, PT_CELL_READ), last, n))
+            return false;
+        read_run(a, &b, w->cell, stamps, n);
+        return true;
+    }
+    if (!are_old(&b, stamps, pt_cell_stamps(w->cell, PT_CELL_READ), n, is_single) ||
+        !are_old(&b, stamps, last, n, is_single))
+        return false;
+    write_run(a, w->cell, stamps, n);
+    return true;
+}
