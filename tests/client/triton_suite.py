@@ -9,7 +9,6 @@ import contextlib
 
 import torch
 import triton
-import triton._internal_testing as internal
 
 
 def _allocate(size, alignment, stream):
@@ -23,6 +22,8 @@ def pytest_configure(config):
     torch.cuda.current_device = lambda: 0
     torch.cuda.synchronize = lambda device=None: None
     torch.cuda.device = contextlib.nullcontext
+    import triton._internal_testing as internal  # asks for the GPU when it is imported
+
     internal.default_alloc_fn = _allocate
 
 
