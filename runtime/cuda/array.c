@@ -19,7 +19,7 @@ struct CUmipmappedArray_st {
     CUarray levels[LEVELS_MAX]; /* the first has the memory */
 };
 
-static size_t channel_bytes(CUarray_format format)
+size_t pt_cu_array_channel_bytes(CUarray_format format)
 {
     switch (format) {
     case CU_AD_FORMAT_UNSIGNED_INT8:
@@ -55,7 +55,7 @@ static CUresult check_descriptor(const CUDA_ARRAY3D_DESCRIPTOR *d)
                            CUDA_ARRAY3D_TEXTURE_GATHER | CUDA_ARRAY3D_DEPTH_TEXTURE;
     bool is_layered = (d->Flags & CUDA_ARRAY3D_LAYERED) != 0,
          is_cube = (d->Flags & CUDA_ARRAY3D_CUBEMAP) != 0;
-    if (!d->Width || !is_within(d) || !channel_bytes(d->Format))
+    if (!d->Width || !is_within(d) || !pt_cu_array_channel_bytes(d->Format))
         return CUDA_ERROR_INVALID_VALUE;
     if (d->NumChannels != 1 && d->NumChannels != 2 && d->NumChannels != 4)
         return CUDA_ERROR_INVALID_VALUE;
@@ -72,7 +72,7 @@ static CUresult check_descriptor(const CUDA_ARRAY3D_DESCRIPTOR *d)
 static void lay_out(CUarray a)
 {
     const CUDA_ARRAY3D_DESCRIPTOR *d = &a->descriptor;
-    a->element_bytes = channel_bytes(d->Format) * d->NumChannels;
+    a->element_bytes = pt_cu_array_channel_bytes(d->Format) * d->NumChannels;
     a->pitch = (d->Width * a->element_bytes + ROW_ALIGN - 1) / ROW_ALIGN * ROW_ALIGN;
     a->slice = a->pitch * at_least_one(d->Height);
 }

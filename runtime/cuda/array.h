@@ -20,7 +20,8 @@ struct CUarray_st {
     CUarray next;
 };
 
-/**/
+/* 0: no format. */
+size_t pt_cu_array_channel_bytes(CUarray_format format);
 void pt_cu_array_delete(CUarray array);
 
 #endif

@@ -15,6 +15,7 @@ enum pt_cu_memory {
     PT_CU_VARIABLES, /* of a module */
     PT_CU_POOLED,    /* of a memory pool */
     PT_CU_TEXELS,    /* of an array */
+    PT_CU_TEXTURE,   /* what a texture's handle leads to */
     PT_CU_MAPPED,    /* part of a reservation that has memory */
     PT_CU_IMPORTED,  /* opened by an IPC handle */
     PT_CU_MULTICAST  /* as PT_CU_MAPPED, of a multicast object: for multimem instructions alone */
@@ -42,7 +43,7 @@ struct pt_cu_range {
     bool (*keep)(struct pt_cu_range *range); /* the range is being freed; true: the pool keeps it */
     size_t room;                             /* bytes that the block can have */
     uint64_t freed_in;                       /* the stream that is to free it */
-    unsigned frees;      /* commands that are to free it */
+    unsigned frees;                          /* commands that are to free it */
     unsigned void_frees; /* so many of them were made void: it was given out again */
     CUmemLocation preferred, prefetched;
     uint64_t accessed_by;               /* devices, bits; the host is bit 63 */

@@ -101,7 +101,7 @@ static const char busy_text[] =
            ".global .texref image;\n"
            ".visible .entry untold(.param .u64 p)\n"
            "{ .reg .f32 %f<5>; .reg .s32 %r; mov.s32 %r, 0;\n"
-           "    tex.1d.v4.f32.s32 {%f1, %f2, %f3, %f4}, [image, {%r}]; ret; }\n";
+           "    tex.level.1d.v4.f32.s32 {%f1, %f2, %f3, %f4}, [image, {%r}], %r; ret; }\n";
 
 static unsigned look_at(ptera_module *module)
 {

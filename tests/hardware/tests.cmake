@@ -1,7 +1,7 @@
 # What an H200 returns: hardware/golden/README.md.
 set(golden_data ${CMAKE_CURRENT_BINARY_DIR}/golden.data)
 set(golden_sets golden float atomic exhaust contract divide matrix legacy chain)
-foreach(set ${golden_sets} sync random tensor wgmma mufu triton)
+foreach(set ${golden_sets} sync random tensor texture wgmma mufu triton)
   set(archive ${CMAKE_CURRENT_SOURCE_DIR}/hardware/golden/${set}.tar.xz)
   set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${archive})
   file(ARCHIVE_EXTRACT INPUT ${archive} DESTINATION ${golden_data}/${set})
@@ -23,6 +23,14 @@ add_test(NAME golden_sync COMMAND golden_sync ${golden_data}/sync)
 add_executable(golden_tensor hardware/golden/tensor.c)
 target_link_libraries(golden_tensor PRIVATE ptera_all)
 add_test(NAME golden_tensor COMMAND golden_tensor ${golden_data}/tensor)
+
+add_executable(golden_texture hardware/golden/texture.c)
+target_link_libraries(golden_texture PRIVATE ptera_cuda)
+add_test(NAME golden_texture COMMAND golden_texture ${golden_data}/texture 8)
+add_test(NAME golden_texture_all COMMAND golden_texture ${golden_data}/texture)
+set_tests_properties(golden_texture_all PROPERTIES LABELS long)
+add_test(NAME golden_texture_native COMMAND golden_texture ${golden_data}/texture 64)
+set_tests_properties(golden_texture_native PROPERTIES ENVIRONMENT PTERA_ENGINE=jit)
 
 add_executable(golden_shared hardware/golden/shared.c)
 target_link_libraries(golden_shared PRIVATE ptera)

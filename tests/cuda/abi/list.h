@@ -19,11 +19,15 @@ extern const unsigned n_our_facts, n_their_facts;
     X(CUDA_KERNEL_NODE_PARAMS_v1) X(CUDA_KERNEL_NODE_PARAMS) X(CUDA_MEMSET_NODE_PARAMS) \
     X(CUDA_HOST_NODE_PARAMS) X(CUDA_MEMCPY_NODE_PARAMS) X(CUgraphNodeParams) X(CUgraphEdgeData) \
     X(CUDA_GRAPH_INSTANTIATE_PARAMS) X(CUgraphExecUpdateResultInfo) X(CUaccessPolicyWindow) \
+    X(CUDA_RESOURCE_DESC) X(CUDA_TEXTURE_DESC) X(CUDA_RESOURCE_VIEW_DESC) \
     X(CUgraphNodeType) X(CUresult) X(CUdeviceptr) X(CUtensorMap) X(CUtensorMapDataType)
 #define OFFSETS(X) \
     X(CUDA_MEMCPY2D, srcPitch) X(CUDA_MEMCPY2D, dstMemoryType) X(CUDA_MEMCPY2D, Height) \
     X(CUDA_MEMCPY3D, srcHeight) X(CUDA_MEMCPY3D, dstXInBytes) X(CUDA_MEMCPY3D, dstArray) \
-    X(CUDA_MEMCPY3D, Depth) X(CUDA_MEMCPY3D_PEER, dstContext) X(CUlaunchConfig, hStream) \
+    X(CUDA_MEMCPY3D, Depth) X(CUDA_RESOURCE_DESC, res.pitch2D.pitchInBytes) \
+    X(CUDA_RESOURCE_DESC, flags) X(CUDA_TEXTURE_DESC, borderColor) \
+    X(CUDA_TEXTURE_DESC, mipmapLevelBias) X(CUDA_RESOURCE_VIEW_DESC, firstMipmapLevel) \
+    X(CUDA_MEMCPY3D_PEER, dstContext) X(CUlaunchConfig, hStream) \
     X(CUlaunchConfig, numAttrs) X(CUlaunchAttribute, value) X(CUmemPoolProps, maxSize) \
     X(CUmemAllocationProp, allocFlags) X(CUmulticastObjectProp, flags) \
     X(CUgraphNodeParams, kernel) X(CUDA_KERNEL_NODE_PARAMS, kernelParams) \

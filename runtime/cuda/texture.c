@@ -1,0 +1,271 @@
+/* Texture objects. A handle is the address of what backend/semantics/texture.h describes, in device
+ * memory; behind it stands what the program gave. Which arguments are refused is what the driver of
+ * an H100 refuses; what is not there yet is CUDA_ERROR_NOT_SUPPORTED. */
+#include "backend/semantics/texture.h"
+
+#include "runtime/cuda/array.h"
+#include "runtime/cuda/block.h"
+#include "runtime/cuda/command.h"
+#include "runtime/cuda/current.h"
+#include "runtime/cuda/driver.h"
+#include "runtime/cuda/entry.h"
+
+enum {
+    ALIGNMENT = 512,
+    PITCH_ALIGNMENT = 32,
+    PITCH_MAX = 2097120,
+    WIDTH_MAX = 131072,
+    HEIGHT_MAX = 65000,
+    DEPTH_MAX = 2048 /* with normalised coordinates */
+};
+
+struct object {
+    struct pt_texture texture;
+    CUDA_RESOURCE_DESC resource;
+    CUDA_TEXTURE_DESC sampler;
+};
+
+/* ---- resources ------------------------------------------------------------------------------- */
+
+static CUresult set_format(struct pt_texture *t, CUarray_format format, unsigned channels,
+                           bool is_integer)
+{
+    static const uint8_t texels[][2] = {
+        /* normalised, as integers */
+        [CU_AD_FORMAT_UNSIGNED_INT8] = {PT_TEXEL_UNORM8, PT_TEXEL_U8},
+        [CU_AD_FORMAT_UNSIGNED_INT16] = {PT_TEXEL_UNORM16, PT_TEXEL_U16},
+        [CU_AD_FORMAT_UNSIGNED_INT32] = {PT_TEXEL_U32, PT_TEXEL_U32},
+        [CU_AD_FORMAT_SIGNED_INT8] = {PT_TEXEL_SNORM8, PT_TEXEL_S8},
+        [CU_AD_FORMAT_SIGNED_INT16] = {PT_TEXEL_SNORM16, PT_TEXEL_S16},
+        [CU_AD_FORMAT_SIGNED_INT32] = {PT_TEXEL_S32, PT_TEXEL_S32},
+        [CU_AD_FORMAT_HALF] = {PT_TEXEL_F16, PT_TEXEL_F16},
+        [CU_AD_FORMAT_FLOAT] = {PT_TEXEL_F32, PT_TEXEL_F32}};
+    size_t bytes = pt_cu_array_channel_bytes(format);
+    if (!bytes || (channels != 1 && channels != 2 && channels != 4))
+        return CUDA_ERROR_INVALID_VALUE;
+    t->texel = texels[format][is_integer];
+    t->n_channels = (uint8_t)channels;
+    t->texel_bytes = (uint8_t)(bytes * channels);
+    return CUDA_SUCCESS;
+}
+
+static CUresult set_array(struct pt_texture *t, CUarray a, bool is_integer)
+{
+    const unsigned more = CUDA_ARRAY3D_CUBEMAP | CUDA_ARRAY3D_DEPTH_TEXTURE;
+    if (!pt_cu_handle_is(a, PT_CU_ARRAY))
+        return CUDA_ERROR_INVALID_VALUE;
+    if (a->descriptor.Flags & more)
+        return CUDA_ERROR_NOT_SUPPORTED;
+    t->memory = PT_TEXTURE_ARRAY;
+    t->texels = (uint64_t)(uintptr_t)a->data;
+    t->pitch = a->pitch;
+    t->slice = a->slice;
+    bool is_layered = (a->descriptor.Flags & CUDA_ARRAY3D_LAYERED) != 0;
+    t->layers = is_layered ? (uint32_t)a->descriptor.Depth : 0;
+    t->axes = a->descriptor.Depth && !is_layered ? 3 : a->descriptor.Height ? 2 : 1;
+    t->size[0] = (uint32_t)a->descriptor.Width;
+    t->size[1] = t->axes > 1 ? (uint32_t)a->descriptor.Height : 1;
+    t->size[2] = t->axes > 2 ? (uint32_t)a->descriptor.Depth : 1;
+    return set_format(t, a->descriptor.Format, a->descriptor.NumChannels, is_integer);
+}
+
+static bool is_address(CUdeviceptr address)
+{
+    return address && address % ALIGNMENT == 0 && pt_cu_range_is_usable(address, 1);
+}
+
+static CUresult set_linear(struct pt_texture *t, const CUDA_RESOURCE_DESC *d, bool is_integer)
+{
+    if (!is_address(d->res.linear.devPtr))
+        return CUDA_ERROR_INVALID_VALUE;
+    t->memory = PT_TEXTURE_LINEAR;
+    t->texels = d->res.linear.devPtr;
+    t->axes = 1;
+    CUresult r = set_format(t, d->res.linear.format, d->res.linear.numChannels, is_integer);
+    if (r != CUDA_SUCCESS)
+        return r;
+    size_t n = d->res.linear.sizeInBytes / t->texel_bytes;
+    t->size[0] = n < UINT32_MAX ? (uint32_t)n : UINT32_MAX;
+    t->size[1] = t->size[2] = 1;
+    return CUDA_SUCCESS;
+}
+
+static CUresult set_pitched(struct pt_texture *t, const CUDA_RESOURCE_DESC *d, bool is_integer)
+{
+    if (!is_address(d->res.pitch2D.devPtr) || d->res.pitch2D.width > WIDTH_MAX ||
+        d->res.pitch2D.height > HEIGHT_MAX || d->res.pitch2D.pitchInBytes > PITCH_MAX ||
+        d->res.pitch2D.pitchInBytes % PITCH_ALIGNMENT)
+        return CUDA_ERROR_INVALID_VALUE;
+    if (!d->res.pitch2D.width || !d->res.pitch2D.height)
+        return CUDA_ERROR_NOT_SUPPORTED;
+    t->memory = PT_TEXTURE_PITCHED;
+    t->texels = d->res.pitch2D.devPtr;
+    t->pitch = d->res.pitch2D.pitchInBytes;
+    t->axes = 2;
+    t->size[0] = (uint32_t)d->res.pitch2D.width;
+    t->size[1] = (uint32_t)d->res.pitch2D.height;
+    t->size[2] = 1;
+    return set_format(t, d->res.pitch2D.format, d->res.pitch2D.numChannels, is_integer);
+}
+
+static CUresult set_resource(struct pt_texture *t, const CUDA_RESOURCE_DESC *d, bool is_integer)
+{
+    if (d->flags)
+        return CUDA_ERROR_INVALID_VALUE;
+    switch (d->resType) {
+    case CU_RESOURCE_TYPE_ARRAY:
+        return set_array(t, d->res.array.hArray, is_integer);
+    case CU_RESOURCE_TYPE_MIPMAPPED_ARRAY:
+        return pt_cu_handle_is(d->res.mipmap.hMipmappedArray, PT_CU_MIPMAP)
+                   ? CUDA_ERROR_NOT_SUPPORTED
+                   : CUDA_ERROR_INVALID_VALUE;
+    case CU_RESOURCE_TYPE_LINEAR:
+        return set_linear(t, d, is_integer);
+    case CU_RESOURCE_TYPE_PITCH2D:
+        return set_pitched(t, d, is_integer);
+    }
+    return CUDA_ERROR_INVALID_VALUE;
+}
+
+/* ---- samplers -------------------------------------------------------------------------------- */
+
+static CUresult check_sampler(const CUDA_TEXTURE_DESC *d, unsigned axes)
+{
+    const unsigned known = CU_TRSF_READ_AS_INTEGER | CU_TRSF_NORMALIZED_COORDINATES | 4 | 8 |
+                           CU_TRSF_SRGB | CU_TRSF_DISABLE_TRILINEAR_OPTIMIZATION;
+    for (unsigned i = 0; i < axes; i++)
+        if ((unsigned)d->addressMode[i] > CU_TR_ADDRESS_MODE_BORDER)
+            return CUDA_ERROR_INVALID_VALUE;
+    for (unsigned i = 0; i < sizeof d->reserved / sizeof *d->reserved; i++)
+        if (d->reserved[i])
+            return CUDA_ERROR_INVALID_VALUE;
+    return (unsigned)d->filterMode > CU_TR_FILTER_MODE_LINEAR ||
+                   (unsigned)d->mipmapFilterMode > CU_TR_FILTER_MODE_LINEAR || d->flags & ~known
+               ? CUDA_ERROR_INVALID_VALUE
+               : CUDA_SUCCESS;
+}
+
+/* What is not modelled: filters of integers, and of floating-point texels in three dimensions; how
+ * many bits of normalised coordinates count in deep textures. */
+static bool is_modelled(const struct pt_texture *t)
+{
+    bool is_fraction = t->texel >= PT_TEXEL_UNORM8,
+         is_float = t->texel == PT_TEXEL_F16 || t->texel == PT_TEXEL_F32;
+    if (t->is_normalized && t->size[2] > DEPTH_MAX)
+        return false;
+    return !t->is_linear || t->memory == PT_TEXTURE_LINEAR || is_fraction ||
+           (is_float && t->axes < 3);
+}
+
+static CUresult set_sampler(struct pt_texture *t, const CUDA_TEXTURE_DESC *d)
+{
+    CUresult r = check_sampler(d, t->axes);
+    if (r != CUDA_SUCCESS)
+        return r;
+    t->is_normalized = (d->flags & CU_TRSF_NORMALIZED_COORDINATES) != 0;
+    t->is_linear = d->filterMode == CU_TR_FILTER_MODE_LINEAR;
+    for (unsigned i = 0; i < PT_TEXTURE_AXES; i++)
+        t->address[i] = (uint8_t)d->addressMode[i];
+    pt_texture_set_border(t, d->borderColor);
+    return d->flags & CU_TRSF_SRGB || !is_modelled(t) ? CUDA_ERROR_NOT_SUPPORTED : CUDA_SUCCESS;
+}
+
+/* ---- calls ----------------------------------------------------------------------------------- */
+
+static CUresult create(CUtexObject *out, const CUDA_RESOURCE_DESC *resource,
+                       const CUDA_TEXTURE_DESC *sampler, const CUDA_RESOURCE_VIEW_DESC *view)
+{
+    CUcontext ctx;
+    struct pt_cu_range *range;
+    struct object o = {0};
+    CUresult r = pt_cu_current_get(&ctx);
+    if (r == CUDA_SUCCESS && (!out || !resource || !sampler))
+        r = CUDA_ERROR_INVALID_VALUE;
+    if (r == CUDA_SUCCESS)
+        r = set_resource(&o.texture, resource, (sampler->flags & CU_TRSF_READ_AS_INTEGER) != 0);
+    if (r == CUDA_SUCCESS)
+        r = set_sampler(&o.texture, sampler);
+    if (r == CUDA_SUCCESS && view)
+        r = CUDA_ERROR_NOT_SUPPORTED;
+    if (r == CUDA_SUCCESS)
+        r = pt_cu_block_alloc(ctx, sizeof o, PT_CU_TEXTURE, &range);
+    if (r != CUDA_SUCCESS)
+        return r;
+    o.texture.key = pt_texture_key(range->first);
+    o.resource = *resource;
+    o.sampler = *sampler;
+    *(struct object *)(uintptr_t)range->first = o;
+    *out = range->first;
+    return CUDA_SUCCESS;
+}
+
+CUresult cuTexObjectCreate(CUtexObject *texture, const CUDA_RESOURCE_DESC *resource,
+                           const CUDA_TEXTURE_DESC *sampler, const CUDA_RESOURCE_VIEW_DESC *view)
+{
+    return API(create(texture, resource, sampler, view));
+}
+
+static struct pt_cu_range *find(CUtexObject texture)
+{
+    struct pt_cu_range *range = pt_cu_range_find(texture);
+    return range && range->memory == PT_CU_TEXTURE && range->first == texture ? range : NULL;
+}
+
+/* Of what is no texture, it is no error either. */
+static CUresult destroy(CUtexObject texture)
+{
+    CUresult r = pt_cu_driver_check();
+    struct pt_cu_range *range = r == CUDA_SUCCESS ? find(texture) : NULL;
+    if (!range)
+        return r;
+    r = pt_cu_command_drain(range->ctx);
+    range = find(texture);
+    if (!range)
+        return r;
+    ((struct object *)(uintptr_t)texture)->texture.key = 0;
+    pt_cu_block_free(range);
+    return r;
+}
+
+CUresult cuTexObjectDestroy(CUtexObject texture)
+{
+    return API(destroy(texture));
+}
+
+static CUresult check(const void *out, CUtexObject texture)
+{
+    CUresult r = pt_cu_driver_check();
+    return r == CUDA_SUCCESS && (!out || !find(texture)) ? CUDA_ERROR_INVALID_VALUE : r;
+}
+
+static CUresult get_resource(CUDA_RESOURCE_DESC *d, CUtexObject texture)
+{
+    CUresult r = check(d, texture);
+    if (r == CUDA_SUCCESS)
+        *d = ((const struct object *)(uintptr_t)texture)->resource;
+    return r;
+}
+
+CUresult cuTexObjectGetResourceDesc(CUDA_RESOURCE_DESC *descriptor, CUtexObject texture)
+{
+    return API(get_resource(descriptor, texture));
+}
+
+static CUresult get_sampler(CUDA_TEXTURE_DESC *d, CUtexObject texture)
+{
+    CUresult r = check(d, texture);
+    if (r == CUDA_SUCCESS)
+        *d = ((const struct object *)(uintptr_t)texture)->sampler;
+    return r;
+}
+
+CUresult cuTexObjectGetTextureDesc(CUDA_TEXTURE_DESC *descriptor, CUtexObject texture)
+{
+    return API(get_sampler(descriptor, texture));
+}
+
+/* None has a view: what is given stays as it is. */
+CUresult cuTexObjectGetResourceViewDesc(CUDA_RESOURCE_VIEW_DESC *descriptor, CUtexObject texture)
+{
+    return API(check(descriptor, texture));
+}

@@ -1,0 +1,185 @@
+/* Texture objects: what is refused, as the driver of an H100 refuses it; what comes back; sampling;
+ * handles that are none. */
+#include "tests/cuda/support.h"
+
+enum { SIDE = 8 };
+
+static const char sampler[] = ".version 8.0\n.target sm_90\n.address_size 64\n"
+                              ".visible .entry sample(.param .u64 t, .param .f32 x, .param .f32 y,"
+                              " .param .u64 to) {\n"
+                              ".reg .b64 %p<2>; .reg .f32 %f<6>;\n"
+                              "ld.param.u64 %p0, [t];\n"
+                              "ld.param.u64 %p1, [to];\n"
+                              "ld.param.f32 %f4, [x];\n"
+                              "ld.param.f32 %f5, [y];\n"
+                              "tex.2d.v4.f32.f32 {%f0, %f1, %f2, %f3}, [%p0, {%f4, %f5}];\n"
+                              "st.v4.f32 [%p1], {%f0, %f1, %f2, %f3};\n"
+                              "ret; }\n";
+
+static CUarray array;
+static CUdeviceptr memory;
+static CUDA_RESOURCE_DESC whole;
+static const CUDA_TEXTURE_DESC clamped = {.addressMode = {1, 1, 1}};
+
+static void make_array(void)
+{
+    const CUDA_ARRAY_DESCRIPTOR d = {SIDE, SIDE, CU_AD_FORMAT_FLOAT, 1};
+    float texels[SIDE * SIDE];
+    for (int i = 0; i < SIDE * SIDE; i++)
+        texels[i] = (float)i;
+    OK(cuArrayCreate_v2(&array, &d));
+    const CUDA_MEMCPY2D copy = {.srcMemoryType = CU_MEMORYTYPE_HOST,
+                                .srcHost = texels,
+                                .srcPitch = sizeof *texels * SIDE,
+                                .dstMemoryType = CU_MEMORYTYPE_ARRAY,
+                                .dstArray = array,
+                                .WidthInBytes = sizeof *texels * SIDE,
+                                .Height = SIDE};
+    OK(cuMemcpy2D_v2(&copy));
+    whole.res.array.hArray = array;
+    OK(cuMemAlloc_v2(&memory, 1 << 20));
+}
+
+static CUresult create(CUDA_RESOURCE_DESC resource, CUDA_TEXTURE_DESC texture)
+{
+    CUtexObject t = 77;
+    CUresult r = cuTexObjectCreate(&t, &resource, &texture, NULL);
+    CHECK_INT(t == 77, r != CUDA_SUCCESS);
+    if (r == CUDA_SUCCESS)
+        OK(cuTexObjectDestroy(t));
+    return r;
+}
+
+#define CREATE(resource, change, want)       \
+    do {                                     \
+        CUDA_RESOURCE_DESC r = resource;     \
+        CUDA_TEXTURE_DESC t = clamped;       \
+        change;                              \
+        CHECK_CU(create(r, t), CUDA_##want); \
+    } while (0)
+
+static void refuse_samplers(void)
+{
+    CREATE(whole, (void)0, SUCCESS);
+    CREATE(whole, r.res.array.hArray = NULL, ERROR_INVALID_VALUE);
+    CREATE(whole, r.res.array.hArray = WILD, ERROR_INVALID_VALUE);
+    CREATE(whole, r.resType = 4, ERROR_INVALID_VALUE);
+    CREATE(whole, r.flags = 1, ERROR_INVALID_VALUE);
+    CREATE(whole, t.addressMode[1] = 4, ERROR_INVALID_VALUE);
+    CREATE(whole, t.addressMode[2] = 99, SUCCESS);
+    CREATE(whole, t.filterMode = 2, ERROR_INVALID_VALUE);
+    CREATE(whole, t.mipmapFilterMode = 2, ERROR_INVALID_VALUE);
+    CREATE(whole, t.flags = 0x23, SUCCESS);
+    CREATE(whole, t.flags = 0x40, ERROR_INVALID_VALUE);
+    CREATE(whole, t.flags = 0x80, ERROR_INVALID_VALUE);
+    CREATE(whole, t.maxAnisotropy = 1000, SUCCESS);
+    CREATE(whole, t.reserved[0] = 1, ERROR_INVALID_VALUE);
+    CREATE(whole, t.flags = CU_TRSF_SRGB, ERROR_NOT_SUPPORTED);
+}
+
+static void refuse_memory(void)
+{
+    CUDA_RESOURCE_DESC linear = {.resType = CU_RESOURCE_TYPE_LINEAR}, pitched = linear;
+    linear.res.linear.devPtr = memory;
+    linear.res.linear.format = CU_AD_FORMAT_FLOAT;
+    linear.res.linear.numChannels = 1;
+    linear.res.linear.sizeInBytes = 4096;
+    CREATE(linear, (void)0, SUCCESS);
+    CREATE(linear, r.res.linear.devPtr = 0, ERROR_INVALID_VALUE);
+    CREATE(linear, r.res.linear.devPtr = (uintptr_t)&linear, ERROR_INVALID_VALUE);
+    CREATE(linear, r.res.linear.devPtr += 256, ERROR_INVALID_VALUE);
+    CREATE(linear, r.res.linear.devPtr += 512, SUCCESS);
+    CREATE(linear, r.res.linear.sizeInBytes = 4097, SUCCESS);
+    CREATE(linear, r.res.linear.numChannels = 3, ERROR_INVALID_VALUE);
+    CREATE(linear, r.res.linear.format = 5, ERROR_INVALID_VALUE);
+    pitched.resType = CU_RESOURCE_TYPE_PITCH2D;
+    pitched.res.pitch2D.devPtr = memory;
+    pitched.res.pitch2D.format = CU_AD_FORMAT_FLOAT;
+    pitched.res.pitch2D.numChannels = 1;
+    pitched.res.pitch2D.width = 33;
+    pitched.res.pitch2D.height = 9;
+    pitched.res.pitch2D.pitchInBytes = 160;
+    CREATE(pitched, (void)0, SUCCESS);
+    CREATE(pitched, r.res.pitch2D.devPtr += 32, ERROR_INVALID_VALUE);
+    CREATE(pitched, r.res.pitch2D.pitchInBytes = 144, ERROR_INVALID_VALUE);
+    CREATE(pitched, r.res.pitch2D.pitchInBytes = 128, SUCCESS);
+    CREATE(pitched, r.res.pitch2D.pitchInBytes = 1 << 21, ERROR_INVALID_VALUE);
+    CREATE(pitched, r.res.pitch2D.height = 65001, ERROR_INVALID_VALUE);
+    CREATE(pitched, r.res.pitch2D.width = 131073, ERROR_INVALID_VALUE);
+}
+
+static void describe(void)
+{
+    CUtexObject t;
+    CUDA_RESOURCE_DESC r;
+    CUDA_TEXTURE_DESC d;
+    CUDA_RESOURCE_VIEW_DESC view;
+    CHECK_CU(cuTexObjectCreate(NULL, &whole, &clamped, NULL), CUDA_ERROR_INVALID_VALUE);
+    CHECK_CU(cuTexObjectCreate(&t, NULL, &clamped, NULL), CUDA_ERROR_INVALID_VALUE);
+    CHECK_CU(cuTexObjectCreate(&t, &whole, NULL, NULL), CUDA_ERROR_INVALID_VALUE);
+    OK(cuTexObjectCreate(&t, &whole, &clamped, NULL));
+    OK(cuTexObjectGetResourceDesc(&r, t));
+    CHECK_INT(r.res.array.hArray == array, 1);
+    OK(cuTexObjectGetTextureDesc(&d, t));
+    CHECK_INT(d.addressMode[1], CU_TR_ADDRESS_MODE_CLAMP);
+    OK(cuTexObjectGetResourceViewDesc(&view, t));
+    CHECK_CU(cuTexObjectGetResourceDesc(NULL, t), CUDA_ERROR_INVALID_VALUE);
+    CHECK_CU(cuTexObjectGetTextureDesc(NULL, t), CUDA_ERROR_INVALID_VALUE);
+    CHECK_CU(cuTexObjectGetResourceViewDesc(NULL, t), CUDA_ERROR_INVALID_VALUE);
+    OK(cuTexObjectDestroy(t));
+    CHECK_CU(cuTexObjectGetResourceDesc(&r, t), CUDA_ERROR_INVALID_VALUE);
+    CHECK_CU(cuTexObjectGetResourceDesc(&r, 0), CUDA_ERROR_INVALID_VALUE);
+    CHECK_CU(cuTexObjectGetTextureDesc(&d, 0x123450), CUDA_ERROR_INVALID_VALUE);
+    OK(cuTexObjectDestroy(t));
+    OK(cuTexObjectDestroy(0));
+    OK(cuTexObjectDestroy(0x123450));
+}
+
+static CUresult sample(CUfunction kernel, CUtexObject t, float x, float y, float *value)
+{
+    float out[4] = {0};
+    CUresult r =
+        cuLaunchKernel(kernel, 1, 1, 1, 1, 1, 1, 0, NULL, (void *[]){&t, &x, &y, &memory}, NULL);
+    if (r == CUDA_SUCCESS)
+        r = cuMemcpyDtoH_v2(out, memory, sizeof out);
+    *value = out[0];
+    return r;
+}
+
+static void sample_all(void)
+{
+    CUmodule module;
+    CUfunction kernel;
+    CUtexObject point, linear;
+    CUDA_TEXTURE_DESC d = clamped;
+    float value;
+    OK(cuModuleLoadData(&module, sampler));
+    OK(cuModuleGetFunction(&kernel, module, "sample"));
+    OK(cuTexObjectCreate(&point, &whole, &d, NULL));
+    d.filterMode = CU_TR_FILTER_MODE_LINEAR;
+    OK(cuTexObjectCreate(&linear, &whole, &d, NULL));
+    OK(sample(kernel, point, 2.9f, 3.1f, &value));
+    CHECK_INT(value == 3 * SIDE + 2, 1);
+    OK(sample(kernel, point, -5, 1000, &value));
+    CHECK_INT(value == 7 * SIDE, 1);
+    OK(sample(kernel, linear, 3, 4, &value)); /* between four texels */
+    CHECK_INT(value == 3 * SIDE + 2 + (SIDE + 1) / 2.f, 1);
+    OK(sample(kernel, 0, 3, 4, &value));
+    CHECK_INT(value == 0, 1);
+    OK(cuTexObjectDestroy(point));
+    CHECK_CU(sample(kernel, point, 3, 4, &value), CUDA_ERROR_ILLEGAL_ADDRESS);
+}
+
+int main(void)
+{
+    CUcontext context;
+    OK(cuInit(0));
+    OK(cuDevicePrimaryCtxRetain(&context, 0));
+    OK(cuCtxSetCurrent(context));
+    make_array();
+    refuse_samplers();
+    refuse_memory();
+    describe();
+    sample_all();
+    return CHECK_DONE("cuda_texture");
+}

@@ -1,0 +1,190 @@
+/* The texture group's cases, as texture_gen.py writes them, and the texels and coordinates that a
+ * seed stands for. */
+#ifndef PTERA_TESTS_GOLDEN_TEXTURE_CASE_H
+#define PTERA_TESTS_GOLDEN_TEXTURE_CASE_H
+
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { LANE_WORDS = 16, MAX_LANES = 4096 };
+enum resource { ARRAY, MIPMAP, LINEAR, PITCHED };
+enum texels { RANDOM_FLOATS, PARITY, SPECIAL_FLOATS, RANDOM_BITS, WIDE_FLOATS, INDEX };
+enum coordinates { UNIFORM, HALVES, SPECIALS, RAMP, EXPONENTS, MIXED };
+
+struct texture_case {
+    char kernel[64];
+    unsigned resource, format, channels, size[3], levels, array_flags;
+    unsigned flags, filter, mip_filter, address[3], anisotropy;
+    float bias, min_level, max_level, border[4];
+    unsigned texels, texel_seed, coordinates, coordinate_seed, lanes;
+};
+
+static inline int texture_case_read(FILE *f, struct texture_case *c)
+{
+    return fscanf(f,
+                  "%63s %u %x %u %u %u %u %u %u %u %u %u %u %u %u %u %g %g %g %g %g %g %g %u %u %u "
+                  "%u %u",
+                  c->kernel, &c->resource, &c->format, &c->channels, &c->size[0], &c->size[1],
+                  &c->size[2], &c->levels, &c->array_flags, &c->flags, &c->filter, &c->mip_filter,
+                  &c->address[0], &c->address[1], &c->address[2], &c->anisotropy, &c->bias,
+                  &c->min_level, &c->max_level, &c->border[0], &c->border[1], &c->border[2],
+                  &c->border[3], &c->texels, &c->texel_seed, &c->coordinates, &c->coordinate_seed,
+                  &c->lanes) == 28;
+}
+
+static inline uint64_t texture_random(uint64_t *state)
+{
+    uint64_t z = *state += 0x9e3779b97f4a7c15u;
+    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ z >> 27) * 0x94d049bb133111ebu;
+    return z ^ z >> 31;
+}
+
+static inline float texture_float(uint32_t bits)
+{
+    float f;
+    memcpy(&f, &bits, sizeof f);
+    return f;
+}
+
+static inline uint32_t texture_bits(float f)
+{
+    uint32_t bits;
+    memcpy(&bits, &f, sizeof bits);
+    return bits;
+}
+
+/* ---- texels ---------------------------------------------------------------------------------- */
+
+static inline uint32_t special_bits(uint64_t r)
+{
+    static const uint32_t special[] = {0,          0x80000000, 0x3f800000, 0xbf800000, 0x7f800000,
+                                       0xff800000, 0x7fc00000, 0xffc12345, 0x7f812345, 0x00000001,
+                                       0x807fffff, 0x00800000, 0x7f7fffff, 0xff7fffff, 0x00ffffff,
+                                       0x7f000000, 0x01000000, 0x33800000, 0x3f7fffff, 0x007fffff};
+    return special[r % (sizeof special / sizeof *special)];
+}
+
+/* The bits of channel `channel` of the texel at x, y, z. */
+static inline uint32_t texel_bits(const struct texture_case *c, uint64_t *state, unsigned x,
+                                  unsigned y, unsigned z, unsigned channel)
+{
+    uint64_t r = texture_random(state);
+    switch (c->texels) {
+    case RANDOM_FLOATS:
+        return (uint32_t)(r & 0x807fffff) | (uint32_t)(124 + (r >> 40) % 6) << 23;
+    case WIDE_FLOATS:
+        return (uint32_t)(r & 0x807fffff) | (uint32_t)(112 + (r >> 40) % 30) << 23;
+    case PARITY: /* the weight of each texel of a footprint in a channel of its own */
+        return (x % 2 + 2 * (y % 2)) == channel && z % 2 == c->texel_seed % 2 ? 0x3f800000 : 0;
+    case SPECIAL_FLOATS:
+        return special_bits(r);
+    case INDEX:
+        return x + 16 * y + 64 * z + channel;
+    default:
+        return (uint32_t)r;
+    }
+}
+
+/* Into `bytes` bytes a channel, `pitch` a row. */
+static inline void fill_texels(const struct texture_case *c, unsigned level, unsigned width,
+                               unsigned height, unsigned depth, unsigned bytes, size_t pitch,
+                               uint8_t *to)
+{
+    uint64_t state = c->texel_seed * 1000003u + level;
+    for (unsigned z = 0; z < depth; z++)
+        for (unsigned y = 0; y < height; y++)
+            for (unsigned x = 0; x < width; x++)
+                for (unsigned k = 0; k < c->channels; k++) {
+                    uint32_t bits = texel_bits(c, &state, x, y, z, k);
+                    if (bytes == 2 && c->texels != RANDOM_BITS && c->texels != INDEX)
+                        bits = (bits >> 16 & 0x8000) | (bits >> 23 & 0x7f) % 30 << 10 |
+                               (bits >> 13 & 0x3ff);
+                    memcpy(to + (z * (size_t)height + y) * pitch +
+                               (x * (size_t)c->channels + k) * bytes,
+                           &bits, bytes);
+                }
+}
+
+/* ---- coordinates ----------------------------------------------------------------------------- */
+
+static inline float special_coordinate(uint64_t r, float size)
+{
+    static const uint32_t special[] = {
+        0,          0x80000000, 0x00000001, 0x807fffff, 0x7f800000, 0xff800000, 0x7fc00000,
+        0xffc00001, 0x4b000000, 0xcb000001, 0x4f000000, 0xcf000000, 0x5f000000, 0x7f7fffff,
+        0xff7fffff, 0x3f800000, 0xbf800000, 0x3f7fffff, 0x33800000, 0xb3800000, 0x48000000,
+        0x47ffff80, 0xc7ffff80, 0x49742400, 0x3f000000, 0x3effffff, 0x3f000001, 0xbf000000};
+    unsigned n = sizeof special / sizeof *special;
+    unsigned k = (unsigned)(r % (n + 8));
+    uint32_t at_size = texture_bits(size);
+    if (k < n)
+        return texture_float(special[k]);
+    return k < n + 3   ? texture_float(at_size + (k - n) - 1)
+           : k < n + 6 ? texture_float(texture_bits(size - 0.5f) + (k - n - 3) - 1)
+           : k < n + 7 ? -size
+                       : 2 * size;
+}
+
+static inline float float_coordinate(unsigned class, uint64_t r, unsigned lane, unsigned size)
+{
+    unsigned fine = (unsigned)(r >> 16 & 0xffff), whole = (unsigned)((r >> 32) % (size + 4));
+    switch (class) {
+    case UNIFORM:
+        return (float)((int)whole - 2) + (float)fine / 65536;
+    case HALVES: { /* a multiple of 1/512, and a few bits beside it */
+        float at = (float)((int)whole - 2) + (float)(fine % 512) / 512;
+        return texture_float(texture_bits(at) + (uint32_t)(r % 5) - 2);
+    }
+    case SPECIALS:
+        return special_coordinate(r, (float)size);
+    case RAMP:
+        return (float)lane / 8192 + (float)(r % 2) / 65536;
+    case EXPONENTS:
+        return texture_float((uint32_t)(r & 0x807fffff) | (uint32_t)(100 + (r >> 40) % 50) << 23);
+    default:
+        return float_coordinate((unsigned)(r >> 50) % 8 < 4   ? UNIFORM
+                                : (unsigned)(r >> 50) % 8 < 6 ? HALVES
+                                                              : SPECIALS + 2 * (r >> 50 & 1),
+                                r * 0x9e3779b97f4a7c15u ^ r >> 32, lane, size);
+    }
+}
+
+static inline uint32_t integer_coordinate(unsigned class, uint64_t r, unsigned lane, unsigned size)
+{
+    static const uint32_t special[] = {0x7fffffff, 0x80000000, 0xffffffff, 0x10000, 0xffff0000};
+    if (class == RAMP)
+        return lane;
+    if (class == SPECIALS && r % 8 < 5)
+        return special[r % 8];
+    return (uint32_t)((r >> 32) % (size + 6)) - 3;
+}
+
+/* The words of a lane: coordinates as numbers (4), a level (4), derivatives (5..7, 8..10), as
+ * integers (12..15). */
+static inline void fill_lane(const struct texture_case *c, unsigned lane, uint32_t *words)
+{
+    uint64_t state = c->coordinate_seed * 1000003u + lane;
+    int is_normalized = (c->flags & 2) != 0;
+    for (unsigned i = 0; i < 4; i++) {
+        unsigned size = i < 3 && c->size[i] ? c->size[i] : 1;
+        uint64_t r = texture_random(&state);
+        float at = float_coordinate(c->coordinates, r, lane, size);
+        int is_scaled = is_normalized && !(c->coordinates == SPECIALS && r >> 60 & 1);
+        words[i] = texture_bits(is_scaled ? at / (float)size : at);
+        words[12 + i] = integer_coordinate(c->coordinates, texture_random(&state), lane, size);
+    }
+    uint64_t r = texture_random(&state);
+    words[4] = texture_bits(float_coordinate(c->coordinates, r, lane, c->levels));
+    for (unsigned i = 5; i < 11; i++) {
+        r = texture_random(&state);
+        words[i] = texture_bits(
+            texture_float((uint32_t)(r & 0x807fffff) | (uint32_t)(118 + (r >> 40) % 12) << 23));
+        if (r >> 56 == 0)
+            words[i] = special_bits(r);
+    }
+    words[11] = (uint32_t)texture_random(&state);
+}
+
+#endif

@@ -1,0 +1,198 @@
+/* Runs a case of the texture group through the driver API. The includer has the driver's header, or
+ * Ptera's statement of it. */
+#ifndef PTERA_TESTS_GOLDEN_TEXTURE_DEVICE_H
+#define PTERA_TESTS_GOLDEN_TEXTURE_DEVICE_H
+
+#include <stdlib.h>
+
+#include "texture_case.h"
+
+struct texture_result {
+    uint32_t created, object, launched, lanes; /* CUresult of three steps */
+};
+
+static CUdeviceptr in, out, linear;
+static unsigned char *texels;
+enum { TEXEL_BYTES = 4 << 20 };
+
+static unsigned channel_bytes(unsigned format)
+{
+    return format == CU_AD_FORMAT_UNSIGNED_INT8 || format == CU_AD_FORMAT_SIGNED_INT8 ? 1
+           : format == CU_AD_FORMAT_UNSIGNED_INT16 || format == CU_AD_FORMAT_SIGNED_INT16 ||
+                   format == CU_AD_FORMAT_HALF
+               ? 2
+               : 4;
+}
+
+struct resources {
+    CUarray array;
+    CUmipmappedArray mipmap;
+    CUtexObject texture;
+};
+
+static unsigned level_size(unsigned n, unsigned level)
+{
+    return n >> level ? n >> level : 1;
+}
+
+static CUresult fill_array(const struct texture_case *c, CUarray array, unsigned level)
+{
+    unsigned has_layers = (c->array_flags & (CUDA_ARRAY3D_LAYERED | CUDA_ARRAY3D_CUBEMAP)) != 0;
+    unsigned bytes = channel_bytes(c->format);
+    unsigned w = level_size(c->size[0], level), h = level_size(c->size[1], level),
+             d = has_layers ? c->size[2] : level_size(c->size[2], level);
+    d = d ? d : 1;
+    size_t pitch = (size_t)w * c->channels * bytes;
+    fill_texels(c, level, w, h, d, bytes, pitch, texels);
+    CUDA_MEMCPY3D copy = {.srcMemoryType = CU_MEMORYTYPE_HOST,
+                          .srcHost = texels,
+                          .srcPitch = pitch,
+                          .srcHeight = h,
+                          .dstMemoryType = CU_MEMORYTYPE_ARRAY,
+                          .dstArray = array,
+                          .WidthInBytes = pitch,
+                          .Height = h,
+                          .Depth = d};
+    return cuMemcpy3D(&copy);
+}
+
+static CUresult create_resource(const struct texture_case *c, struct resources *r,
+                                CUDA_RESOURCE_DESC *res)
+{
+    CUDA_ARRAY3D_DESCRIPTOR d = {c->size[0], c->size[1],  c->size[2],
+                                 c->format,  c->channels, c->array_flags};
+    CUresult e = CUDA_SUCCESS;
+    memset(res, 0, sizeof *res);
+    if (c->resource == ARRAY) {
+        e = cuArray3DCreate(&r->array, &d);
+        res->resType = CU_RESOURCE_TYPE_ARRAY;
+        res->res.array.hArray = r->array;
+        return e ? e : fill_array(c, r->array, 0);
+    }
+    if (c->resource == MIPMAP) {
+        e = cuMipmappedArrayCreate(&r->mipmap, &d, c->levels);
+        res->resType = CU_RESOURCE_TYPE_MIPMAPPED_ARRAY;
+        res->res.mipmap.hMipmappedArray = r->mipmap;
+        for (unsigned i = 0; !e && i < c->levels; i++) {
+            CUarray level;
+            e = cuMipmappedArrayGetLevel(&level, r->mipmap, i);
+            e = e ? e : fill_array(c, level, i);
+        }
+        return e;
+    }
+    unsigned bytes = channel_bytes(c->format), h = c->size[1] ? c->size[1] : 1;
+    size_t row = (size_t)c->size[0] * c->channels * bytes,
+           pitch = c->resource == LINEAR ? row : (row + 31) / 32 * 32;
+    fill_texels(c, 0, c->size[0], h, 1, bytes, pitch, texels);
+    e = cuMemcpyHtoD(linear, texels, pitch * h);
+    if (c->resource == LINEAR) {
+        res->resType = CU_RESOURCE_TYPE_LINEAR;
+        res->res.linear.devPtr = linear;
+        res->res.linear.format = c->format;
+        res->res.linear.numChannels = c->channels;
+        res->res.linear.sizeInBytes = row;
+    } else {
+        res->resType = CU_RESOURCE_TYPE_PITCH2D;
+        res->res.pitch2D.devPtr = linear;
+        res->res.pitch2D.format = c->format;
+        res->res.pitch2D.numChannels = c->channels;
+        res->res.pitch2D.width = c->size[0];
+        res->res.pitch2D.height = h;
+        res->res.pitch2D.pitchInBytes = pitch;
+    }
+    return e;
+}
+
+static CUresult create_texture(const struct texture_case *c, const CUDA_RESOURCE_DESC *res,
+                               CUtexObject *texture)
+{
+    CUDA_TEXTURE_DESC t = {.filterMode = c->filter,
+                           .flags = c->flags,
+                           .maxAnisotropy = c->anisotropy,
+                           .mipmapFilterMode = c->mip_filter,
+                           .mipmapLevelBias = c->bias,
+                           .minMipmapLevelClamp = c->min_level,
+                           .maxMipmapLevelClamp = c->max_level};
+    for (unsigned i = 0; i < 3; i++)
+        t.addressMode[i] = c->address[i];
+    memcpy(t.borderColor, c->border, sizeof t.borderColor);
+    return cuTexObjectCreate(texture, res, &t, NULL);
+}
+
+static CUresult launch(CUmodule module, const struct texture_case *c, CUtexObject texture,
+                       uint32_t *words)
+{
+    CUfunction kernel;
+    for (unsigned i = 0; i < c->lanes; i++)
+        fill_lane(c, i, words + i * LANE_WORDS);
+    CUresult e = cuMemcpyHtoD(in, words, c->lanes * LANE_WORDS * 4);
+    e = e ? e : cuMemsetD8(out, 0xcd, c->lanes * 16);
+    e = e ? e : cuModuleGetFunction(&kernel, module, c->kernel);
+    e = e ? e
+          : cuLaunchKernel(kernel, c->lanes / 32, 1, 1, 32, 1, 1, 0, NULL,
+                           (void *[]){&texture, &in, &out}, NULL);
+    return e ? e : cuMemcpyDtoH(words, out, c->lanes * 16);
+}
+
+/* The words of the lanes, four each, and what came of the steps. */
+static struct texture_result run_case(CUmodule module, const struct texture_case *c,
+                                      uint32_t *words)
+{
+    struct texture_result result = {.lanes = c->lanes};
+    struct resources r = {0};
+    CUDA_RESOURCE_DESC res;
+    memset(words, 0, c->lanes * LANE_WORDS * sizeof *words);
+    result.created = create_resource(c, &r, &res);
+    if (!result.created)
+        result.object = create_texture(c, &res, &r.texture);
+    if (!result.created && !result.object)
+        result.launched = launch(module, c, r.texture, words);
+    if (r.texture)
+        cuTexObjectDestroy(r.texture);
+    if (r.array)
+        cuArrayDestroy(r.array);
+    if (r.mipmap)
+        cuMipmappedArrayDestroy(r.mipmap);
+    return result;
+}
+
+static uint64_t hash_words(const struct texture_case *c, const uint32_t *words)
+{
+    uint64_t hash = 0xcbf29ce484222325u;
+    for (unsigned i = 0; i < c->lanes * 4; i++)
+        hash = (hash ^ words[i]) * 0x100000001b3u;
+    return hash;
+}
+
+static char *read_file(const char *folder, const char *name)
+{
+    char path[4096];
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    FILE *f = fopen(path, "rb");
+    if (!f)
+        return NULL;
+    fseek(f, 0, SEEK_END);
+    long n = ftell(f);
+    rewind(f);
+    char *text = calloc((size_t)n + 1, 1);
+    if (text && fread(text, 1, (size_t)n, f) != (size_t)n)
+        *text = 0;
+    fclose(f);
+    return text;
+}
+
+/* The kernels, and memory for cases. False: it failed. */
+static int prepare(const char *folder, CUmodule *module)
+{
+    CUcontext context;
+    char *ptx = read_file(folder, "texture.ptx");
+    texels = malloc(TEXEL_BYTES);
+    int is_ready = texels && ptx && !cuInit(0) && !cuDevicePrimaryCtxRetain(&context, 0) &&
+                   !cuCtxSetCurrent(context) && !cuModuleLoadData(module, ptx) &&
+                   !cuMemAlloc(&in, MAX_LANES * LANE_WORDS * 4) &&
+                   !cuMemAlloc(&out, MAX_LANES * 16) && !cuMemAlloc(&linear, TEXEL_BYTES);
+    free(ptx);
+    return is_ready;
+}
+
+#endif
