@@ -124,6 +124,8 @@ struct pt_observer {
     /* The lanes have waited for groups of a kind but the youngest `pending`; with `is_read`, only
      * for what they read. */
     void (*waited)(const struct pt_event *e, uint32_t kind, uint32_t pending, bool is_read);
+    /* A lane has memory of the device heap, which was another one's before. */
+    void (*allocated)(const struct pt_event *e, uint64_t address, uint64_t bytes);
     /* An activation of a function ends, and its registers with it. */
     void (*returned)(const struct pt_frame *f);
     /* A CTA is about to run: its memory is as it found it. */

@@ -4,6 +4,7 @@
 #include "backend/interp/blocks.h"
 #include "backend/interp/frame.h"
 #include "backend/interp/frontier.h"
+#include "backend/interp/observe.h"
 #include "backend/interp/operands.h"
 #include "ir/bits.h"
 
@@ -261,6 +262,9 @@ PT_HANDLER(call_device)
             warp->fault.lanes = 1u << lane;
             return pt_stop(f->state, PT_RUN_FAULT);
         }
+        if (pt_is_observed(f) && site->device == PT_DEVICE_malloc)
+            pt_observe_allocated(c, f, lane, *(const uint64_t *)(const void *)result,
+                                 *(const uint64_t *)(const void *)args);
         for (uint32_t i = 0; i < site->n_results && i < 1; i++)
             memcpy(site->results[i].is_reg
                        ? (char *)f + site->results[i].at + (size_t)lane * site->results[i].bytes

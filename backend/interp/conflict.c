@@ -431,6 +431,17 @@ static bool see_issued(const struct pt_event *e, struct pt_async_op *op)
     return true;
 }
 
+/* The heap orders who had a block before with who has it now. */
+static void see_allocated(const struct pt_event *e, uint64_t address, uint64_t bytes)
+{
+    struct pt_known_cluster *k = pt_causality_cluster(e->frame);
+    for (uint64_t at = address & ~UINT64_C(3); k && address && at < address + bytes; at += 4) {
+        struct pt_cell cell = pt_cells_cell(&pt_causality_of(e->frame)->cells, at);
+        for (int which = 0; cell.at && which < PT_CELL_STAMPS; which++)
+            *pt_cell_stamps(cell, (enum pt_cell_stamp)which) = 0;
+    }
+}
+
 static void see_fence(const struct pt_event *e)
 {
     pt_release_fence(e);
@@ -450,6 +461,7 @@ const struct pt_observer PT_LEVEL_NAME(pt_observer_conflict) = {
     .sync = see_sync,
     .fence = see_fence,
     .issued = see_issued,
+    .allocated = see_allocated,
     .launched = pt_causality_launched,
     .place = place,
 };

@@ -100,6 +100,15 @@ void pt_observe_waited(const struct pt_code *c, struct pt_frame *f, enum pt_asyn
         o->waited(&e, kind, pending, is_read);
 }
 
+void pt_observe_allocated(const struct pt_code *c, struct pt_frame *f, uint32_t lane,
+                          uint64_t address, uint64_t bytes)
+{
+    struct pt_event e = event_of(c, f, 1u << lane);
+    EACH(o, f->state->observers)
+    if (o->allocated)
+        o->allocated(&e, address, bytes);
+}
+
 void pt_observe_returned(const struct pt_frame *f)
 {
     EACH(o, f->state->observers)

@@ -50,6 +50,9 @@ void pt_observe_done(const struct pt_async_op *op);
 #define pt_observe_waited PT_LEVEL_NAME(pt_observe_waited)
 void pt_observe_waited(const struct pt_code *c, struct pt_frame *f, enum pt_async_kind kind,
                        uint32_t pending, bool is_read);
+#define pt_observe_allocated PT_LEVEL_NAME(pt_observe_allocated)
+void pt_observe_allocated(const struct pt_code *c, struct pt_frame *f, uint32_t lane,
+                          uint64_t address, uint64_t bytes);
 #define pt_observe_returned PT_LEVEL_NAME(pt_observe_returned)
 void pt_observe_returned(const struct pt_frame *f);
 
