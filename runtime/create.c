@@ -11,7 +11,6 @@
 #include "runtime/handler.h"
 #include "runtime/history.h"
 #include "runtime/module.h"
-#include "runtime/native.h"
 #include "runtime/observe.h"
 #include "runtime/params.h"
 #include "runtime/sized.h"
@@ -125,7 +124,7 @@ static bool set_up(ptera_engine *engine, const ptera_options *o)
     engine->stack_bytes = o->stack_bytes ? o->stack_bytes : STACK_BYTES;
     atomic_init(&engine->grid_ids, 0);
     pthread_mutex_init(&engine->lock, NULL);
-    pt_native_init(engine);
+    pt_version_queue_init(engine);
     pt_arena_init(&engine->host.arena, &engine->allocator);
     pt_mem_init(&engine->mem, &engine->allocator, o->memory_bytes, pt_slot_reclaim, engine);
     engine->mem.observers =
@@ -150,7 +149,7 @@ static void tear_down(ptera_engine *engine)
     pt_pool_close(&engine->pool);
     while (engine->modules)
         pt_module_free(engine->modules);
-    pt_native_close(engine);
+    pt_version_queue_close(engine);
     pt_slot_reclaim(engine);
     pt_params_free_all(engine);
     pt_heap_close(&engine->heap);

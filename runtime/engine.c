@@ -90,8 +90,8 @@ unsigned pt_engine_forks(void)
 /* Threads do not come along, and locks may be held by those that are gone. */
 bool pt_engine_is_inherited(const ptera_engine *engine)
 {
-    bool may_be = engine->allow_fork && !engine->pool.n_threads && !engine->compiler.n_threads &&
-                  !engine->queue.is_started;
+    bool may_be = engine->allow_fork && !engine->pool.n_threads &&
+                  !engine->version_queue.n_threads && !engine->queue.is_started;
     return engine->forks != atomic_load(&forks) && !may_be;
 }
 

@@ -7,6 +7,7 @@
 
 #include "backend/exec.h"
 #include "ptera.h"
+#include "runtime/version_queue.h"
 #include "runtime/device.h"
 #include "runtime/heap.h"
 #include "runtime/host.h"
@@ -26,20 +27,6 @@ struct pt_slot;
 struct pt_params;
 struct pt_version;
 struct pt_found;
-
-enum { PT_COMPILING_MOST = 4 /* kernels at once, of each priority */ };
-
-/* The threads that make native code in the background, and what waits for them: under the engine's
- * lock. One more than may compile at once: what the cache has waits for no compile. */
-struct pt_compiler {
-    pthread_t threads[2 * PT_COMPILING_MOST + 1];
-    unsigned n_threads, n_idle;
-    unsigned n_compiling[2]; /* at usual priority, behind all others */
-    pthread_cond_t change;   /* of the queue, of a version */
-    struct pt_version *queue;
-    bool closing, is_polling;   /* a thread looks by itself what gets hot */
-    atomic_flag has_told_cache; /* that compiled kernels are not kept */
-};
 
 /* The slots that a worker had last, of a few kernels, while no launch uses them: launches often
  * follow one another, and all workers want theirs at once. A cache line each. */
@@ -101,8 +88,9 @@ struct ptera_engine {
     struct pt_slot *slots;    /* that no launch uses, nor is some worker's own */
     unsigned n_slots;         /* of them */
     struct pt_params *params; /* likewise */
-    struct pt_compiler compiler;
-    struct pt_version *versions; /* native code: native.h */
+    struct pt_version_queue version_queue;
+    atomic_flag has_told_cache;  /* that compiled kernels are not kept */
+    struct pt_version *versions; /* native code: version.h */
     unsigned n_versions;
     uint64_t uses; /* clock of their last uses */
     uint64_t code_bytes;

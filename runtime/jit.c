@@ -93,3 +93,20 @@ bool pt_jit_holds(uintptr_t pc)
     const struct pt_jit *j = atomic_load_explicit(&jit, memory_order_acquire);
     return j && j->holds(pc);
 }
+
+struct pt_native_limits pt_jit_limits(const ptera_engine *engine)
+{
+    return (struct pt_native_limits){.seconds = engine->compile_seconds,
+                                     .memory_bytes = engine->compile_bytes,
+                                     .is_inside = engine->compile_inside};
+}
+
+/* The module's lock is held only while the request is made. */
+struct pt_native_request *pt_jit_request(ptera_module *module, const struct pt_program *program,
+                                         const struct pt_native_options *options)
+{
+    pthread_mutex_lock(&module->lock);
+    struct pt_native_request *r = pt_jit()->request(program, options);
+    pthread_mutex_unlock(&module->lock);
+    return r;
+}

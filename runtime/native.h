@@ -1,41 +1,8 @@
-/* Native code of kernels: versions by block shape, and the threads that make them while the
- * interpreter runs: what the cache has at once, what it has not when it is hot enough, the hottest
- * first. */
+/* Native code of kernels, for launches: made while they wait for it, or in the background. */
 #ifndef PTERA_RUNTIME_NATIVE_H
 #define PTERA_RUNTIME_NATIVE_H
 
-#include "backend/native.h"
-#include "runtime/engine.h"
-
-/* What a version is made for. */
-struct pt_variant {
-    ptera_kernel *kernel;
-    uint32_t block[3]; /* 0, 0, 0: any */
-    bool math_fast, has_cluster;
-};
-
-/* A kernel compiled for a block shape, or the reason why it cannot be. */
-struct pt_version {
-    struct pt_version *next;   /* of the kernel */
-    struct pt_version *all;    /* of the engine */
-    struct pt_version *queued; /* next that waits for a thread of the background */
-    bool is_queued;
-    bool is_profiled;        /* it was hot in an earlier run, */
-    uint64_t last_run_ns;    /* which interpreted a launch of it so long */
-    atomic_flag is_recorded; /* in the profile */
-    atomic_flag is_waited_for;
-    atomic_bool is_missing;            /* it is not in the cache: */
-    struct pt_native_request *request; /* from which it will be compiled */
-    struct pt_variant made_for;
-    unsigned users;
-    uint64_t last_use;
-    atomic_bool is_unwanted; /* its module goes: whoever compiles it stops */
-    /* it was not made, and is in no list any more: its last user frees it */
-    bool is_dropped;
-    atomic_bool is_ready; /* what follows is known */
-    struct pt_native *native;
-    char *why; /* it is not native */
-};
+#include "runtime/version.h"
 
 /* What a version that is ready has; NULL if it has none or is not ready. */
 static inline const struct pt_native *pt_native_of(const struct pt_version *version)
@@ -71,9 +38,5 @@ void pt_native_expect(ptera_module *module);
 void pt_native_record(struct pt_version *version, uint64_t interpreted_ns);
 /* Releases the versions of a module's kernels; no launch uses them any more. */
 void pt_native_forget(ptera_module *module);
-
-/* The background's threads, which requests start. */
-void pt_native_init(ptera_engine *engine);
-void pt_native_close(ptera_engine *engine);
 
 #endif
