@@ -200,6 +200,8 @@ typedef struct ptera_device {
     unsigned multiprocessors;
     size_t shared_bytes; /* that a CTA may have */
     size_t memory_bytes;
+    unsigned block_registers; /* of 32 bits, that a CTA may have */
+    unsigned clock_khz, memory_clock_khz, memory_bus_bits;
 } ptera_device;
 /* Returns PTERA_ERROR_NOT_FOUND past the last. */
 PTERA_API ptera_result ptera_device_get(unsigned index, ptera_device *device);

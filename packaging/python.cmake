@@ -3,7 +3,8 @@
 
 find_package(Python3 COMPONENTS Interpreter QUIET)
 set(ptera_python ${CMAKE_BINARY_DIR}/python/ptera)
-file(GLOB_RECURSE python_sources CONFIGURE_DEPENDS python/ptera/*.py python/ptera/py.typed)
+file(GLOB_RECURSE python_sources CONFIGURE_DEPENDS python/ptera/*.py python/ptera/py.typed
+     python/ptera_triton/*.py)
 list(FILTER python_sources EXCLUDE REGEX "_abi.py$")
 
 # The API as cffi has it, made from the header: builds without cffi, or Python 3.11, leave it out.
@@ -22,6 +23,7 @@ add_custom_command(
   OUTPUT ${ptera_python}/_abi.py
   COMMAND ${CMAKE_COMMAND} -E make_directory ${ptera_python}
   COMMAND ${CMAKE_COMMAND} -E copy_directory ${CMAKE_SOURCE_DIR}/python/ptera ${ptera_python}
+  COMMAND ${CMAKE_COMMAND} -E copy_directory ${CMAKE_SOURCE_DIR}/python/ptera_triton ${CMAKE_BINARY_DIR}/python/ptera_triton
   COMMAND ${CMAKE_COMMAND} -E create_symlink ${CMAKE_BINARY_DIR} ${ptera_python}/lib
   COMMAND ${CMAKE_COMMAND} -E create_symlink ${CMAKE_BINARY_DIR} ${ptera_python}/bin
   COMMAND ${Python3_EXECUTABLE} ${CMAKE_SOURCE_DIR}/python/make_abi.py ${CMAKE_SOURCE_DIR}/include/ptera.h

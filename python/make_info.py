@@ -22,9 +22,9 @@ def main() -> None:
         for line in (f"[{group}]", *(f"{name} = {what}" for name, what in entries.items()), "")
     ]
     (info / "entry_points.txt").write_text("\n".join(lines))
-    (info / "METADATA").write_text(
-        f"Metadata-Version: 2.1\nName: {project['name']}\nVersion: {version}\n"
-    )
+    metadata = ["Metadata-Version: 2.1", f"Name: {project['name']}", f"Version: {version}"]
+    metadata += [f"Requires-Dist: {what}" for what in project["dependencies"]]
+    (info / "METADATA").write_text("\n".join(metadata) + "\n")
 
 
 if __name__ == "__main__":

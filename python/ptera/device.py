@@ -11,7 +11,7 @@ __all__ = ["Device", "devices"]
 
 @dataclasses.dataclass(frozen=True)
 class Device:
-    """A GPU. Sizes are in bytes; `shared_bytes` is what a CTA may have."""
+    """A GPU. Sizes are in bytes, clocks in kHz; shared memory and registers are a CTA's at most."""
 
     id: str
     name: str
@@ -19,6 +19,10 @@ class Device:
     multiprocessors: int
     shared_bytes: int
     memory_bytes: int
+    block_registers: int
+    clock_khz: int
+    memory_clock_khz: int
+    memory_bus_bits: int
 
 
 def devices() -> list[Device]:
@@ -34,6 +38,10 @@ def devices() -> list[Device]:
                 d.multiprocessors,
                 d.shared_bytes,
                 d.memory_bytes,
+                d.block_registers,
+                d.clock_khz,
+                d.memory_clock_khz,
+                d.memory_bus_bits,
             )
         )
     return found

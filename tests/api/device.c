@@ -67,6 +67,8 @@ static void check_all(void)
         CHECK_INT(info.compute_capability_major, d.compute_capability_major);
         CHECK_INT(info.compute_capability_minor, d.compute_capability_minor);
         CHECK(d.name && *d.name && d.multiprocessors && d.memory_bytes >= (size_t)8 << 30);
+        CHECK(d.clock_khz && d.memory_clock_khz && d.memory_bus_bits);
+        CHECK_INT(d.block_registers, 65536);
         ptera_module *module = load(engine, text);
         CHECK_INT(launch(module, d.shared_bytes, 1, 32, 0), PTERA_OK);
         CHECK_INT(launch(module, d.shared_bytes + 1024, 1, 32, 0), PTERA_ERROR_INVALID_LAUNCH);

@@ -1,5 +1,7 @@
 """Triton without a GPU: the backend that ptera.triton is, on NumPy's arrays (no PyTorch)."""
 import io
+import os
+import subprocess
 import sys
 import unittest
 from contextlib import redirect_stdout
@@ -78,6 +80,23 @@ def show(x):
 
 
 @triton.jit
+def nothing():
+    pass
+
+
+def run_python(*arguments, **environment):
+    """Its standard output and errors, and whether it ended well."""
+    done = subprocess.run(
+        [sys.executable, *arguments],
+        env={**os.environ, **environment},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+    return done.stdout, done.returncode == 0
+
+
+@triton.jit
 def hold(x):
     tl.device_assert(tl.load(x) == 1, "x is one")
 
@@ -141,6 +160,36 @@ class Triton(unittest.TestCase):
 
         with self.assertRaises(ptera.KernelError):
             hold[(1,)](Tensor(np.zeros(1, "i4")), debug=True)
+
+    def test_clusters(self):
+        """As many as have room on an H200, by the driver library; none of a size that is none."""
+        utils = triton.runtime.driver.active.utils
+        for ctas, shared, most in ((1, 0, 8 * 132), (2, 0, 4 * 132), (2, 100 << 10, 132),
+                                   (4, 200 << 10, 33), (16, 0, 66)):
+            kernel = nothing.warmup(grid=(1,), num_ctas=ctas)
+            kernel._init_handles()
+            found = utils.cuOccupancyMaxActiveClusters(kernel.function, shared, ctas)
+            self.assertEqual(found, most)
+        with self.assertRaisesRegex(RuntimeError, "cuOccupancyMaxActiveClusters: error 912"):
+            utils.cuOccupancyMaxActiveClusters(kernel.function, 0, 32)
+
+    def test_hidden_device(self):
+        """CUDA_VISIBLE_DEVICES hides devices from CUDA; CPU tensors need none."""
+        tests = ["Triton.test_add", "Triton.test_tensor_descriptor"]
+        program = os.path.abspath(__file__)
+        printed, is_done = run_python("-m", "ptera", program, *tests, CUDA_VISIBLE_DEVICES="")
+        self.assertTrue(is_done, printed)
+        self.assertIn("2 passed, 0 failed", printed)
+
+    def test_without_cffi(self):
+        """`import triton` works; its driver says what is missing."""
+        without = "import sys; sys.modules['_cffi_backend'] = None; import triton"
+        printed, is_done = run_python("-c", without)
+        self.assertTrue(is_done, printed)
+        ask = without + "; triton.runtime.driver.active.get_current_target()"
+        printed, is_done = run_python("-c", ask)
+        self.assertFalse(is_done)
+        self.assertRegex(printed, "RuntimeError: .*Ptera cannot be used: .*cffi")
 
 
 if __name__ == "__main__":

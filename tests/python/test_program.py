@@ -1,5 +1,6 @@
 """python -m ptera, and the program."""
 
+import importlib.metadata
 import os
 import pathlib
 import subprocess
@@ -55,6 +56,12 @@ def python_m_ptera(*arguments, path=""):
 
 
 class PythonM(unittest.TestCase):
+    def test_metadata(self):
+        """Installing it brings cffi, and Triton finds what is its own."""
+        self.assertTrue(any(r.startswith("cffi") for r in importlib.metadata.requires("ptera")))
+        (entry,) = importlib.metadata.entry_points(group="triton.backends", name="ptera")
+        self.assertEqual(entry.value, "ptera_triton")
+
     def test_script_finds_a_gpu(self):
         with tempfile.TemporaryDirectory() as folder:
             script = pathlib.Path(folder) / "count.py"

@@ -1,32 +1,26 @@
-"""Properties of the GPU that Ptera stands for, as its driver library tells them."""
+"""Properties of the GPU that Ptera stands for, whether or not CUDA_VISIBLE_DEVICES hides it."""
 
 from __future__ import annotations
 
-import ctypes
 import functools
 
-from ptera.triton.tensor_map import driver
+import ptera
 
-#: CUdevice_attribute, of cuda.h.
-_ATTRIBUTES = {
-    "max_shared_mem": 97,  # MAX_SHARED_MEMORY_PER_BLOCK_OPTIN
-    "max_num_regs": 12,  # MAX_REGISTERS_PER_BLOCK
-    "multiprocessor_count": 16,
-    "warpSize": 10,
-    "sm_clock_rate": 13,  # kHz
-    "mem_clock_rate": 36,  # kHz
-    "mem_bus_width": 37,  # bits
-}
+#: Threads of a warp.
+WARP = 32
 
 
 @functools.cache
 def properties() -> dict[str, int]:
-    cuda = driver()
-    found = {}
-    for name, attribute in _ATTRIBUTES.items():
-        value = ctypes.c_int()
-        result = cuda.cuDeviceGetAttribute(ctypes.byref(value), attribute, 0)
-        if result:
-            raise RuntimeError(f"cuDeviceGetAttribute({attribute}): error {result}")
-        found[name] = value.value
-    return found
+    """As Triton names them; clocks in kHz."""
+    own = ptera.default_engine().info()["device"]
+    device = next(d for d in ptera.devices() if d.id == own)
+    return {
+        "max_shared_mem": device.shared_bytes,
+        "max_num_regs": device.block_registers,
+        "multiprocessor_count": device.multiprocessors,
+        "warpSize": WARP,
+        "sm_clock_rate": device.clock_khz,
+        "mem_clock_rate": device.memory_clock_khz,
+        "mem_bus_width": device.memory_bus_bits,
+    }

@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import struct
-import sys
 import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
-import triton.backends.amd.driver as amd
 import triton.backends.nvidia.driver as nvidia
 from triton.backends.driver import DriverBase, expand_signature, wrap_handle_tensordesc_impl
 from triton.runtime import _allocation
 
 import ptera
-from ptera.triton import compiler, tensor_map
-from ptera.triton.device import properties
+from ptera.triton import compiler, occupancy, tensor_map
+from ptera.triton.device import WARP, properties
 from ptera.triton.interface import Interface
+from ptera_triton import gpu
 
 
 class Utilities:
@@ -24,6 +23,7 @@ class Utilities:
 
     def __init__(self) -> None:
         self._kernels: dict[int, Any] = {}
+        self._texts: dict[int, bytes] = {}
 
     def load_binary(
         self, name: str, kernel: bytes, shared: int, device: int
@@ -33,16 +33,23 @@ class Utilities:
         found = loaded.properties()
         handle = id(loaded)
         self._kernels[handle] = loaded
+        self._texts[handle] = kernel
         return handle, handle, found["registers"], 0, found["max_threads"]
 
     def unload_module(self, module: int) -> None:
         self._kernels.pop(module, None)
+        self._texts.pop(module, None)
 
     def kernel(self, function: int) -> Any:
         return self._kernels[function]
 
     def get_device_properties(self, device: int) -> dict[str, int]:
         return properties()
+
+    def cuOccupancyMaxActiveClusters(self, function: int, shared: int, ctas: int) -> int:
+        """How many clusters the GPU runs at once; RuntimeError where it takes none of the size."""
+        name = self._kernels[function].name
+        return occupancy.active_clusters(self._texts[function], name, shared, ctas)
 
     def set_printf_fifo_size(self, size: int) -> None:
         """Nothing is lost here, whatever the size."""
@@ -97,7 +104,7 @@ class Launcher:
                 cooperative=metadata.launch_cooperative_grid,
                 cluster=(ctas, 1, 1) if ctas > 1 else None,
             )
-        block = 32 * metadata.num_warps
+        block = WARP * metadata.num_warps
         launch = kernel[(grid[0] * ctas, grid[1], grid[2]), block, metadata.shared]
         launch(*values, *scratch[: len(kernel.parameters) - len(values)])
 
@@ -155,10 +162,7 @@ class Driver(DriverBase):  # type: ignore[misc]
     @classmethod
     def is_active(cls) -> bool:
         """Where no GPU's driver is."""
-        torch = sys.modules.get("torch")
-        if torch is not None and torch.cuda.is_available():
-            return False
-        return not nvidia.CudaDriver.is_active() and not amd.HIPDriver.is_active()
+        return not gpu.is_there()
 
     def map_python_to_cpp_type(self, ty: str) -> str:
         found: str = nvidia.ty_to_cpp(ty)
@@ -166,7 +170,7 @@ class Driver(DriverBase):  # type: ignore[misc]
 
     def get_current_target(self) -> compiler.Target:
         major, minor = ptera.default_engine().compute_capability
-        return compiler.Target("cuda", 10 * major + minor, 32)
+        return compiler.Target("cuda", 10 * major + minor, WARP)
 
     def get_active_torch_device(self) -> Any:
         import torch

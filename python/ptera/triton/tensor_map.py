@@ -17,12 +17,8 @@ _BYTES = 128  # of a CUtensorMap
 
 @functools.cache
 def driver() -> ctypes.CDLL:
-    """Ptera's driver library, initialised."""
-    cuda = ctypes.CDLL(str(PACKAGE / "lib" / "libcuda.so.1"), mode=ctypes.RTLD_LOCAL)
-    result = cuda.cuInit(0)
-    if result:
-        raise RuntimeError(f"cuInit: error {result}")
-    return cuda
+    """Ptera's driver library. (Its encoder of tensor maps needs no device, nor cuInit.)"""
+    return ctypes.CDLL(str(PACKAGE / "lib" / "libcuda.so.1"), mode=ctypes.RTLD_LOCAL)
 
 
 def arguments_of(arg: Any, metadata: Any, _: Any) -> list[Any]:

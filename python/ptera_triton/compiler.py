@@ -1,0 +1,8 @@
+"""Where Triton looks for the compiler."""
+
+try:
+    from ptera.triton.compiler import Backend
+except (ImportError, OSError):
+    from ptera_triton.absent import Backend  # type: ignore[assignment]
+
+__all__ = ["Backend"]
