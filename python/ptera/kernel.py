@@ -29,6 +29,9 @@ _FORMATS = {
 }  # fmt: skip
 #: What integers are; numpy's are numbers.Integral by registration, which takes longer to find out.
 _INTEGERS = (int, numbers.Integral)
+#: Looked up once: launches are short.
+_new, _from_buffer = ffi.new, ffi.from_buffer
+_LAUNCH, _CHARS = ffi.typeof("ptera_launch *"), ffi.typeof("char[]")
 _ENGINES = {
     None: "PTERA_BACKEND_DEFAULT",
     "auto": "PTERA_BACKEND_AUTO",
@@ -204,7 +207,7 @@ class Launcher:
         stream = configuration[3] if len(configuration) > 3 else None
         self._kernel = kernel
         self._stream: Stream | None = stream
-        self._launch = launch = ffi.new("ptera_launch *")
+        self._launch = launch = _new(_LAUNCH)
         lib.ptera_launch_init_sized(launch, ffi.sizeof("ptera_launch"))
         launch.grid = _three(grid, "grid")
         launch.block = _three(block, "block")
@@ -215,8 +218,8 @@ class Launcher:
         kernel = self._kernel
         keep: list[Any] = []
         block = kernel._block_of(arguments, keep)
-        launch = ffi.new("ptera_launch *", self._launch[0])
-        launch.parameter_block = memory = ffi.from_buffer(block)
+        launch = _new(_LAUNCH, self._launch[0])
+        launch.parameter_block = memory = _from_buffer(_CHARS, block)
         launch.parameter_block_bytes = len(block)
         if self._stream is not None:
             self._start(launch, keep)

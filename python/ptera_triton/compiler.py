@@ -3,6 +3,6 @@
 try:
     from ptera.triton.compiler import Backend
 except (ImportError, OSError):
-    from ptera_triton.absent import Backend  # type: ignore[assignment]
+    from ptera_triton.absent import Backend
 
 __all__ = ["Backend"]

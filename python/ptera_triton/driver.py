@@ -3,8 +3,8 @@
 try:
     from ptera.triton.driver import Driver
 except (ImportError, OSError) as error:
-    from ptera_triton.absent import Driver  # type: ignore[assignment]
+    from ptera_triton.absent import Driver
 
-    Driver.why = error  # type: ignore[attr-defined]
+    Driver.why = error
 
 __all__ = ["Driver"]
