@@ -66,7 +66,7 @@ static LLVMValueRef round_as_told(struct jit_op *op, const char *name, LLVMValue
 /* True if the form's rounding is what instructions do here. */
 static bool can_round(const struct jit_op *op)
 {
-    return jit_is_rn(op) || (op->lanes > 1 && jit_rounds_itself(op->j->unit, op->form));
+    return jit_is_rn(op) || (jit_rounds_itself(op->j->unit, op->form) && jit_parts_fill(op, 32));
 }
 
 static LLVMValueRef binary(struct jit_op *op, LLVMOpcode opcode, const char *name, LLVMValueRef a,
@@ -227,7 +227,7 @@ static LLVMValueRef pick_number_f32(struct jit_op *op, LLVMValueRef a, LLVMValue
         return pick_constant(op, a, b, larger);
     if (is_plain_constant(a, larger))
         return pick_constant(op, b, a, larger);
-    if (op->lanes == 1 || !op->j->unit->cpu->has_fixup)
+    if (!op->j->unit->cpu->has_fixup || !jit_parts_fill(op, 32))
         return pick_number(op, a, b, 32, larger);
     return jit_parts_pick(op, quiet_source(op, 0, a), quiet_source(op, 1, b), larger);
 }

@@ -174,7 +174,7 @@ static LLVMValueRef round_to_odd(struct jit_op *op, const char *name, const LLVM
 
 static bool rounds_itself(const struct jit_op *op)
 {
-    return op->lanes > 1 && op->j->unit->cpu->has_embedded_rounding;
+    return op->j->unit->cpu->has_embedded_rounding && jit_parts_fill(op, 32);
 }
 
 /* x + y, of `bits`, rounded to odd: the error of the rounded sum, which is exact, says whether and

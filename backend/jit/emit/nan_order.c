@@ -96,7 +96,7 @@ static LLVMValueRef fix(struct jit_op *op, uint32_t classes, LLVMValueRef x, LLV
 
 static bool can_fix(const struct jit_op *op)
 {
-    return op->lanes > 1 && op->j->unit->cpu->has_fixup;
+    return op->j->unit->cpu->has_fixup && jit_parts_fill(op, BITS);
 }
 
 /* y where that is NaN, quiet or not; else x. Both are parts. */

@@ -16,6 +16,11 @@ unsigned jit_parts_lanes(const struct jit_op *op, unsigned bits)
     return op->lanes < most ? op->lanes : most;
 }
 
+bool jit_parts_fill(const struct jit_op *op, unsigned bits)
+{
+    return op->lanes >= op->j->unit->cpu->vector_bytes / (bits / 8);
+}
+
 static LLVMValueRef part_of(struct jit_op *op, LLVMValueRef value, unsigned part, unsigned n)
 {
     int lanes[ELEMENTS];

@@ -15,6 +15,9 @@ LLVMValueRef jit_parts_make(struct jit_op *op, unsigned bits, const void *what, 
 /* Elements of a part. */
 unsigned jit_parts_lanes(const struct jit_op *op, unsigned bits);
 
+/* True if each part is a whole register, which intrinsics of AVX-512 take alone. */
+bool jit_parts_fill(const struct jit_op *op, unsigned bits);
+
 /* The mask of all elements of a part, as intrinsics of AVX-512 take it. */
 LLVMValueRef jit_parts_all(const struct jit_op *op, unsigned bits);
 
