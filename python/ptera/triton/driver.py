@@ -216,8 +216,7 @@ def benchmark(
 ) -> Any:
     """Milliseconds of a call: quantiles of its times, or their mean.
 
-    `warmup` and `rep` are milliseconds (Triton's 100 is for GPUs, which tune in their own time); the
-    first call is not counted, as it may compile.
+    `warmup` and `rep` are milliseconds; the first call is not counted, as it may compile.
     """
     kernel_call()
     end = time.perf_counter() + rep / 1000
