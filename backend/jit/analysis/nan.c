@@ -155,6 +155,12 @@ static bool takes_raw(const struct scan *s, uint32_t reg)
            s->a->regs[d->index].is_noncanonical;
 }
 
+/* It makes NaNs of its own, whatever its operands are. */
+static bool is_arithmetic(const struct pt_form *form)
+{
+    return (form->effects & PT_FX_FP) && !strcmp(pt_op_chapter((enum pt_op)form->op), "float");
+}
+
 static bool gives_raw(const struct scan *s, uint32_t reg)
 {
     const struct pt_operand *o = &s->a->unit->f->operands.v[s->insn->operands];
@@ -164,8 +170,7 @@ static bool gives_raw(const struct scan *s, uint32_t reg)
     for (unsigned i = 1; i <= n; i++)
         if (!can_wait(s->a, &o[i]))
             return false;
-    return n || ((s->form->effects & PT_FX_FP) && is_float((enum pt_type)s->form->type[0]) &&
-                 !strcmp(pt_op_chapter((enum pt_op)s->form->op), "float"));
+    return n || (is_arithmetic(s->form) && is_float((enum pt_type)s->form->type[0]));
 }
 
 static void scan_raw(void *ud, uint32_t reg, bool is_def)
@@ -215,8 +220,7 @@ static bool gives_quiet(const struct scan *s)
     for (unsigned i = 1; i <= n; i++)
         if (!jit_nan_is_quiet(s->a, &o[i]))
             return false;
-    return n || ((s->form->effects & PT_FX_FP) && s->form->type[0] == PT_f32 &&
-                 !strcmp(pt_op_chapter((enum pt_op)s->form->op), "float"));
+    return n || (is_arithmetic(s->form) && s->form->type[0] == PT_f32);
 }
 
 static void scan_quiet(void *ud, uint32_t reg, bool is_def)

@@ -109,10 +109,11 @@ void jit_access_begin_ways(const struct jit *j, const struct jit_access *a, stru
 /* A way ends here, having loaded v. */
 void jit_access_end_way(const struct jit *j, struct jit_ways *ways, LLVMValueRef *v);
 
-/* Goes on behind all of them with what was loaded. */
 /* The same, but where `condition` holds, which is hardly ever, it goes to `rare`. */
 void jit_access_end_way_mostly(const struct jit *j, struct jit_ways *ways, LLVMValueRef condition,
                                LLVMBasicBlockRef rare, LLVMValueRef *v);
+
+/* Goes on behind all of them with what was loaded. */
 void jit_access_join_ways(const struct jit *j, const struct jit_ways *ways, LLVMValueRef *v);
 
 /* That of j->insn, or NULL. */
