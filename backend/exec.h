@@ -78,12 +78,17 @@ struct pt_warp;
 enum pt_fault_kind {
     PT_FAULT_NONE,
     PT_FAULT_ILLEGAL_ADDRESS,
+    PT_FAULT_BEYOND_LOCAL, /* an illegal address: outside the thread's local memory */
+    PT_FAULT_INVALID_FREE, /* likewise: of what malloc did not give, or no more */
     PT_FAULT_MISALIGNED,
     PT_FAULT_TRAP,
     PT_FAULT_ASSERT,
     PT_FAULT_STACK_OVERFLOW,
     /* undefined by the ISA and stopped here: brx.idx out of range, wild call */
     PT_FAULT_ILLEGAL_INSTRUCTION,
+    PT_FAULT_MASK,     /* an illegal instruction: its member mask leaves out the lane */
+    PT_FAULT_BARRIER,  /* likewise: what a barrier is given, or what its threads give */
+    PT_FAULT_MBARRIER, /* likewise: counts of an mbarrier that leave their range */
     PT_FAULT_DEADLOCK,
     PT_FAULT_TIMEOUT,
     PT_FAULT_CANCELLED, /* a sibling CTA failed */

@@ -74,7 +74,7 @@ static void complete(struct pt_resident *r, uint32_t id)
 
 static bool refuse(struct pt_warp *warp, uint32_t mask, const char *detail)
 {
-    warp->fault.kind = PT_FAULT_ILLEGAL_INSTRUCTION;
+    warp->fault.kind = PT_FAULT_BARRIER;
     warp->fault.lanes = mask;
     warp->fault.has_address = false;
     warp->fault.detail = detail;

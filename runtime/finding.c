@@ -5,8 +5,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "backend/barrier.h"
-
 #include "backend/observer.h"
 #include "runtime/finding_text.h"
 #include "runtime/history.h"
@@ -16,8 +14,6 @@
 enum {
     FINDINGS_MAX = 1000 /* that are told apart; of more it is only known that there are some */
 };
-
-const char pt_finding_not_malloced[] = "free of what malloc did not give";
 
 void pt_finding_init(ptera_engine *engine, const ptera_options *options)
 {
@@ -191,30 +187,36 @@ void pt_finding_add(const struct pt_warp *warp, const struct pt_finding *given)
 /* Of the checker of synchronisation. PT_FINDING_KINDS: it is none. */
 static enum pt_finding_kind kind_of_sync(const struct pt_fault *fault)
 {
-    const char *detail = fault->detail ? fault->detail : "";
-    if (fault->kind == PT_FAULT_DEADLOCK)
+    switch (fault->kind) {
+    case PT_FAULT_DEADLOCK:
         return PT_FINDING_SYNC_DEADLOCK;
-    if (fault->kind != PT_FAULT_ILLEGAL_INSTRUCTION)
-        return PT_FINDING_KINDS;
-    if (!strcmp(detail, PT_STRANGERS))
+    case PT_FAULT_MASK:
         return PT_FINDING_SYNC_MASK;
-    if (strstr(detail, "mbarrier"))
+    case PT_FAULT_BARRIER:
+        return PT_FINDING_SYNC_BARRIER;
+    case PT_FAULT_MBARRIER:
         return PT_FINDING_SYNC_MBARRIER;
-    return strstr(detail, "barrier") ? PT_FINDING_SYNC_BARRIER : PT_FINDING_KINDS;
+    default:
+        return PT_FINDING_KINDS;
+    }
 }
 
-/* PT_FINDING_KINDS: it is none. What was found before the access is not told again. */
-static enum pt_finding_kind kind_of_fault(const struct pt_job *job, const struct pt_fault *fault)
+/* Of the checker of memory. What was found before the access is not told again. */
+static enum pt_finding_kind kind_of_memory(const struct pt_job *job, const struct pt_fault *fault)
 {
-    const char *detail = fault->detail ? fault->detail : "";
-    if (fault->kind == PT_FAULT_MISALIGNED)
+    switch (fault->kind) {
+    case PT_FAULT_MISALIGNED:
         return PT_FINDING_MEM_MISALIGNED;
-    if (fault->kind == PT_FAULT_STACK_OVERFLOW || !strcmp(detail, PT_BEYOND_LOCAL))
+    case PT_FAULT_STACK_OVERFLOW:
+    case PT_FAULT_BEYOND_LOCAL:
         return PT_FINDING_MEM_STACK;
-    if (!strcmp(detail, pt_finding_not_malloced))
+    case PT_FAULT_INVALID_FREE:
         return PT_FINDING_MEM_INVALID_FREE;
-    bool is_new = fault->kind == PT_FAULT_ILLEGAL_ADDRESS && !atomic_load(&job->n_findings);
-    return is_new ? PT_FINDING_MEM_OUT_OF_BOUNDS : PT_FINDING_KINDS;
+    case PT_FAULT_ILLEGAL_ADDRESS:
+        return atomic_load(&job->n_findings) ? PT_FINDING_KINDS : PT_FINDING_MEM_OUT_OF_BOUNDS;
+    default:
+        return PT_FINDING_KINDS;
+    }
 }
 
 static void add_fault(const struct pt_warp *warp, const struct pt_fault *fault,
@@ -234,7 +236,7 @@ void pt_finding_add_fault(const struct pt_warp *warp, const struct pt_fault *fau
 {
     const struct pt_job *job = pt_job_of(warp->cta->launch);
     if (job->tests & PT_TEST_mem)
-        add_fault(warp, fault, kind_of_fault(job, fault));
+        add_fault(warp, fault, kind_of_memory(job, fault));
     if (job->tests & PT_TEST_sync)
         add_fault(warp, fault, kind_of_sync(fault));
 }

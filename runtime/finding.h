@@ -23,8 +23,6 @@ bool pt_finding_is_mute(ptera_engine *engine, const char *kernel);
 void pt_finding_close(ptera_engine *engine);
 /* As pt_services.found. */
 void pt_finding_add(const struct pt_warp *warp, const struct pt_finding *finding);
-/* The detail of such a fault. */
-extern const char pt_finding_not_malloced[];
 /* The warp's fault as a finding of the checker of memory, if it is one. */
 void pt_finding_add_fault(const struct pt_warp *warp, const struct pt_fault *fault);
 /* Likewise of what the host does while no kernel runs: the party's `place` says what that is. */

@@ -19,11 +19,16 @@ enum { LINES_MAX = 32 /* waiting groups that are listed */ };
 
 static const char *const kind_text[] = {
     [PT_FAULT_ILLEGAL_ADDRESS] = "illegal address",
+    [PT_FAULT_BEYOND_LOCAL] = "illegal address",
+    [PT_FAULT_INVALID_FREE] = "illegal address",
     [PT_FAULT_MISALIGNED] = "misaligned address",
     [PT_FAULT_TRAP] = "trap",
     [PT_FAULT_ASSERT] = "failed assertion",
     [PT_FAULT_STACK_OVERFLOW] = "stack overflow",
     [PT_FAULT_ILLEGAL_INSTRUCTION] = "illegal instruction",
+    [PT_FAULT_MASK] = "illegal instruction",
+    [PT_FAULT_BARRIER] = "illegal instruction",
+    [PT_FAULT_MBARRIER] = "illegal instruction",
     [PT_FAULT_DEADLOCK] = "deadlock",
     [PT_FAULT_TIMEOUT] = "timeout",
     [PT_FAULT_CANCELLED] = "cancelled",

@@ -50,6 +50,8 @@ ptera_result pt_result_of_fault(enum pt_fault_kind kind)
 {
     switch (kind) {
     case PT_FAULT_ILLEGAL_ADDRESS:
+    case PT_FAULT_BEYOND_LOCAL:
+    case PT_FAULT_INVALID_FREE:
         return PTERA_ERROR_ILLEGAL_ADDRESS;
     case PT_FAULT_MISALIGNED:
         return PTERA_ERROR_MISALIGNED_ADDRESS;
@@ -60,6 +62,9 @@ ptera_result pt_result_of_fault(enum pt_fault_kind kind)
     case PT_FAULT_STACK_OVERFLOW:
         return PTERA_ERROR_STACK_OVERFLOW;
     case PT_FAULT_ILLEGAL_INSTRUCTION:
+    case PT_FAULT_MASK:
+    case PT_FAULT_BARRIER:
+    case PT_FAULT_MBARRIER:
         return PTERA_ERROR_ILLEGAL_INSTRUCTION;
     case PT_FAULT_DEADLOCK:
         return PTERA_ERROR_DEADLOCK;

@@ -109,7 +109,7 @@ static bool call_free(struct pt_warp *warp, uint32_t lane, uint64_t address)
 {
     if (pt_heap_free(&engine_of(warp)->heap, address))
         return true;
-    fail(warp, lane, PT_FAULT_ILLEGAL_ADDRESS, pt_finding_not_malloced);
+    fail(warp, lane, PT_FAULT_INVALID_FREE, "free of what malloc did not give");
     warp->fault.has_address = true;
     warp->fault.address = address;
     return false;

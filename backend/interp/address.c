@@ -86,7 +86,7 @@ const struct pt_code *pt_address_outside(const struct pt_code *c, struct pt_fram
                                          uint32_t lanes)
 {
     struct pt_code at = pt_address_code(c);
-    pt_fail(c, f, PT_FAULT_ILLEGAL_ADDRESS, lanes, PT_BEYOND_LOCAL);
+    pt_fail(c, f, PT_FAULT_BEYOND_LOCAL, lanes, PT_BEYOND_LOCAL);
     f->state->warp->fault.has_address = true;
     f->state->warp->fault.address =
         pt_address_of(&at, f, pt_address_kind(c), (uint32_t)__builtin_ctz(lanes));

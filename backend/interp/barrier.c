@@ -140,10 +140,10 @@ PT_HANDLER(barrier)
     }
     uint32_t lane = (uint32_t)__builtin_ctz(f->mask), others = s->warp->live & ~f->mask;
     if (!(c->aux & BAR_FIXED) && !is_agreed(c, f, lane))
-        return pt_fail(c, f, PT_FAULT_ILLEGAL_INSTRUCTION, f->mask, PT_BARRIER_DIFFERS);
+        return pt_fail(c, f, PT_FAULT_BARRIER, f->mask, PT_BARRIER_DIFFERS);
     uint32_t id = PT_SLOT(1, u32)[lane] & PT_BARRIER_NUMBER_BITS, count = count_of(c, f, lane);
     if (!count)
-        return pt_fail(c, f, PT_FAULT_ILLEGAL_INSTRUCTION, f->mask, PT_BARRIER_BAD_COUNT);
+        return pt_fail(c, f, PT_FAULT_BARRIER, f->mask, PT_BARRIER_BAD_COUNT);
     if (is_aligned && others && !comes_whole(site, f, others)) {
         pt_frontier_park(f, site->here, f->mask);
         return pt_frontier_other(f);

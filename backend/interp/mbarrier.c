@@ -111,9 +111,9 @@ PT_ACCESS_HANDLER(arrive)
         if (pt_is_observed(f))
             observe(c, f, 1u << i, PT_SYNC_RELEASE, a[i], pt_mbarrier_read(word).phase);
         if (!pt_mbarrier_tx(&word, bytes[i]))
-            return pt_fail(c, f, PT_FAULT_ILLEGAL_INSTRUCTION, 1u << i, tx_range);
+            return pt_fail(c, f, PT_FAULT_MBARRIER, 1u << i, tx_range);
         if (!pt_mbarrier_arrive(&word, count[i], c->aux & DROPS))
-            return pt_fail(c, f, PT_FAULT_ILLEGAL_INSTRUCTION, 1u << i, too_many);
+            return pt_fail(c, f, PT_FAULT_MBARRIER, 1u << i, too_many);
         change(c, f, a[i], word);
     }
     uint64_t *d = PT_SLOT(0, u64);
@@ -131,7 +131,7 @@ PT_ACCESS_HANDLER(arrive)
             uint32_t i = (uint32_t)__builtin_ctz(left);                                \
             uint64_t word = *word_at(a[i]);                                            \
             if (!pt_mbarrier_tx(&word, sign(int64_t) bytes[i]))                        \
-                return pt_fail(c, f, PT_FAULT_ILLEGAL_INSTRUCTION, 1u << i, tx_range); \
+                return pt_fail(c, f, PT_FAULT_MBARRIER, 1u << i, tx_range); \
             change(c, f, a[i], word);                                                  \
         }                                                                              \
         return c + 1;                                                                  \
@@ -151,7 +151,7 @@ PT_ACCESS bool pt_mbarrier_change(const struct pt_code *c, struct pt_frame *f, u
                    : how == PT_MBARRIER_ARRIVE    ? pt_mbarrier_arrive(&word, count, false)
                                                   : pt_mbarrier_expect(&word, count);
     if (!is_good)
-        return pt_fail(c, f, PT_FAULT_ILLEGAL_INSTRUCTION, 1u << lane,
+        return pt_fail(c, f, PT_FAULT_MBARRIER, 1u << lane,
                        how == PT_MBARRIER_COMPLETE_TX ? tx_range
                        : how == PT_MBARRIER_ARRIVE    ? too_many
                                                       : too_many_expected);

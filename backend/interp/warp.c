@@ -45,7 +45,7 @@ static uint32_t strangers(const struct pt_code *c, const struct pt_frame *f)
 
 static const struct pt_code *fail_strangers(const struct pt_code *c, struct pt_frame *f)
 {
-    return pt_fail(c, f, PT_FAULT_ILLEGAL_INSTRUCTION, strangers(c, f), PT_STRANGERS);
+    return pt_fail(c, f, PT_FAULT_MASK, strangers(c, f), PT_STRANGERS);
 }
 
 /* Member masks that leave out their lane, or name lanes that come with another mask. */

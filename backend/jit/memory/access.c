@@ -283,7 +283,7 @@ LLVMValueRef jit_access_in_window(const struct jit *j, const struct jit_access *
     LLVMValueRef bad = jit_local_window_leaves(j, offsets, (uint64_t)a->bytes * a->n);
     if (j->mask[copy])
         bad = LLVMBuildAnd(j->code->b, bad, j->mask[copy], "");
-    jit_fault_raise_if_lanes(j, PT_FAULT_ILLEGAL_ADDRESS, copy, bad,
+    jit_fault_raise_if_lanes(j, PT_FAULT_BEYOND_LOCAL, copy, bad,
                              jit_access_pointer(j, a, addresses));
     return addresses;
 }

@@ -87,9 +87,9 @@ static bool arrive_at_cta(struct pt_warp *warp, struct jit_stand *s)
 {
     uint32_t count = pt_barrier_count(s->given, kind_of(s) == JIT_SYNC_ARRIVE);
     if ((s->number | s->given) & JIT_DIFFERS)
-        return fail(warp, s, PT_FAULT_ILLEGAL_INSTRUCTION, PT_BARRIER_DIFFERS);
+        return fail(warp, s, PT_FAULT_BARRIER, PT_BARRIER_DIFFERS);
     if (!count)
-        return fail(warp, s, PT_FAULT_ILLEGAL_INSTRUCTION, PT_BARRIER_BAD_COUNT);
+        return fail(warp, s, PT_FAULT_BARRIER, PT_BARRIER_BAD_COUNT);
     return arrive(warp, s, s->number & PT_BARRIER_NUMBER_BITS, count, s->preds);
 }
 
@@ -183,7 +183,7 @@ static bool settle_members(struct pt_warp *warp, struct jit_front *front, struct
 {
     if (!is_whole_group(warp, s) && strangers(s)) {
         s->held = strangers(s);
-        return fail(warp, s, PT_FAULT_ILLEGAL_INSTRUCTION, PT_STRANGERS);
+        return fail(warp, s, PT_FAULT_MASK, PT_STRANGERS);
     }
     for (uint32_t left = s->ready ? 0 : s->held; left;) {
         uint32_t members = s->members[__builtin_ctz(left)], group = naming(s, members);

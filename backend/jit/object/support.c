@@ -15,13 +15,16 @@ uint64_t jit_help_sreg(const struct pt_cta *cta, uint32_t sreg, uint32_t x)
 
 static const char *detail_of(enum pt_fault_kind kind, const struct pt_form *form)
 {
-    if (kind == PT_FAULT_ILLEGAL_ADDRESS)
+    switch (kind) {
+    case PT_FAULT_BEYOND_LOCAL:
         return PT_BEYOND_LOCAL;
-    if (kind == PT_FAULT_ILLEGAL_INSTRUCTION)
-        return form->op == PT_OP_brx_idx      ? PT_NO_TARGET
-               : (form->effects & PT_FX_WARP) ? PT_STRANGERS
-                                              : PT_NO_FUNCTION;
-    return form->op == PT_OP_brkpt ? PT_NO_DEBUGGER : NULL;
+    case PT_FAULT_MASK:
+        return PT_STRANGERS;
+    case PT_FAULT_ILLEGAL_INSTRUCTION:
+        return form->op == PT_OP_brx_idx ? PT_NO_TARGET : PT_NO_FUNCTION;
+    default:
+        return form->op == PT_OP_brkpt ? PT_NO_DEBUGGER : NULL;
+    }
 }
 
 void jit_help_fail(const struct pt_cta *cta, struct pt_fault *fault, uint64_t what, uint64_t place,

@@ -35,7 +35,7 @@ static void test_members(const struct jit *j, unsigned first, LLVMValueRef membe
         who.lanes[u] = jit_mask_from_bits(j, bits);
     }
     LLVMValueRef parted = LLVMBuildICmp(j->code->b, LLVMIntNE, here, jit_i32(j, UINT32_MAX), "");
-    jit_fault_raise_if(j, LLVMBuildAnd(j->code->b, bad, parted, ""), PT_FAULT_ILLEGAL_INSTRUCTION,
+    jit_fault_raise_if(j, LLVMBuildAnd(j->code->b, bad, parted, ""), PT_FAULT_MASK,
                        &who);
 }
 
