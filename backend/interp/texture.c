@@ -4,7 +4,7 @@
 #include "backend/interp/observe.h"
 #include "backend/interp/operands.h"
 #include "backend/interp/pick.h"
-#include "backend/semantics/texture.h"
+#include "backend/interp/texture_wide.h"
 #include "ir/row.h"
 
 struct fetch {
@@ -93,15 +93,16 @@ static bool may_read(const struct pt_code *c, struct pt_frame *f, uint32_t i,
     return true;
 }
 
+/* One lane by itself. */
 static bool fetch_lane(const struct pt_code *c, struct pt_frame *f, uint32_t i,
-                       const struct pt_texture *t, uint32_t *result)
+                       const struct pt_texture *t, struct pt_samples *s)
 {
     const struct fetch *k = c->ptr;
     struct pt_footprint footprint;
     uint32_t texel[PT_TEXTURE_TEXELS][PT_TEXTURE_CHANNELS], coordinate[PT_TEXTURE_AXES] = {0};
-    uint32_t layer = k->is_layered ? words_of(f, k->layer)[i] : 0;
+    uint32_t layer = k->is_layered ? s->layer[i] : 0, result[PT_TEXTURE_CHANNELS];
     for (uint32_t n = 0; n < k->axes; n++)
-        coordinate[n] = words_of(f, k->coordinate[n])[i];
+        coordinate[n] = s->coordinate[n][i];
     if (k->is_whole)
         pt_texture_locate_whole(t, coordinate, layer, &footprint);
     else
@@ -112,34 +113,59 @@ static bool fetch_lane(const struct pt_code *c, struct pt_frame *f, uint32_t i,
     read_texels(&footprint, t->texel_bytes, texel);
     f->state->acting = 0;
     pt_texture_filter(t, &footprint, texel, result);
+    for (uint32_t n = 0; n < PT_TEXTURE_CHANNELS; n++)
+        s->result[n][i] = result[n];
     return true;
+}
+
+/* Lanes that have one texture; those of handle 0 have none. */
+static bool fetch_same(const struct pt_code *c, struct pt_frame *f, uint32_t lanes, uint64_t handle,
+                       struct pt_samples *s)
+{
+    struct pt_texture t;
+    if (!handle)
+        return true;
+    f->state->acting = lanes & -lanes;
+    if (!find_texture(c, f, (uint32_t)__builtin_ctz(lanes), handle, &t))
+        return false;
+    f->state->acting = lanes;
+    uint32_t left = pt_is_observed(f) ? lanes : pt_texture_wide_sample(&t, s, lanes);
+    for (; left; left &= left - 1)
+        if (!fetch_lane(c, f, (uint32_t)__builtin_ctz(left), &t, s))
+            return false;
+    f->state->acting = 0;
+    return true;
+}
+
+static void put_results(struct pt_frame *f, const struct fetch *k, const struct pt_samples *s)
+{
+    for (uint32_t n = 0; n < PT_TEXTURE_CHANNELS; n++) {
+        uint32_t *to = (uint32_t *)((char *)f + k->result[n]);
+        if (f->mask == UINT32_MAX)
+            memcpy(to, s->result[n], sizeof s->result[n]);
+        else
+            for (uint32_t left = f->mask; left; left &= left - 1)
+                to[__builtin_ctz(left)] = s->result[n][__builtin_ctz(left)];
+    }
 }
 
 PT_HANDLER(fetch)
 {
     const struct fetch *k = c->ptr;
     const uint64_t *handle = (const uint64_t *)((const char *)f + k->handle);
-    uint32_t result[PT_WARP_SIZE][PT_TEXTURE_CHANNELS] = {{0}};
-    struct pt_texture t;
-    uint64_t known = 0;
+    struct pt_samples s = {.layer = k->is_layered ? words_of(f, k->layer) : NULL,
+                           .is_whole = k->is_whole};
+    for (uint32_t n = 0; n < k->axes; n++)
+        s.coordinate[n] = words_of(f, k->coordinate[n]);
     f->state->code = c;
-    for (uint32_t left = f->mask; left; left &= left - 1) {
-        uint32_t i = (uint32_t)__builtin_ctz(left);
-        if (!handle[i])
-            continue;
-        f->state->acting = 1u << i;
-        if (handle[i] != known && !find_texture(c, f, i, handle[i], &t))
+    for (uint32_t left = f->mask; left;) {
+        uint64_t one = handle[__builtin_ctz(left)];
+        uint32_t lanes = pt_texture_wide_same(handle, one) & left;
+        if (!fetch_same(c, f, lanes, one, &s))
             return NULL;
-        known = handle[i];
-        if (!fetch_lane(c, f, i, &t, result[i]))
-            return NULL;
+        left &= ~lanes;
     }
-    f->state->acting = 0;
-    for (uint32_t n = 0; n < PT_TEXTURE_CHANNELS; n++)
-        for (uint32_t left = f->mask; left; left &= left - 1) {
-            uint32_t i = (uint32_t)__builtin_ctz(left);
-            ((uint32_t *)((char *)f + k->result[n]))[i] = result[i][n];
-        }
+    put_results(f, k, &s);
     return c + 1;
 }
 

@@ -15,8 +15,7 @@ struct span {
     uint32_t upper;
 };
 
-/* Of a normalised coordinate, on any axis: the longest one says. */
-static int fraction_bits(const struct pt_texture *t)
+int pt_texture_fraction_bits(const struct pt_texture *t)
 {
     uint32_t size = t->size[0] > t->size[1] ? t->size[0] : t->size[1];
     size = size > t->size[2] ? size : t->size[2];
@@ -28,19 +27,19 @@ static int32_t clamp(int64_t i, uint32_t size)
     return i < 0 ? 0 : i >= size ? (int32_t)(size - 1) : (int32_t)i;
 }
 
-static bool is_clamped(const struct pt_texture *t, int axis)
+enum pt_texture_address pt_texture_address_of(const struct pt_texture *t, int axis)
 {
     enum pt_texture_address mode = t->address[axis];
-    return mode == PT_TEXTURE_CLAMP || (mode != PT_TEXTURE_BORDER && !t->is_normalized);
+    return mode != PT_TEXTURE_BORDER && !t->is_normalized ? PT_TEXTURE_CLAMP : mode;
 }
 
 static int32_t index_of(const struct pt_texture *t, int axis, int64_t i)
 {
     int64_t size = t->size[axis];
-    enum pt_texture_address mode = t->address[axis];
+    enum pt_texture_address mode = pt_texture_address_of(t, axis);
     if (mode == PT_TEXTURE_BORDER)
         return i < 0 || i >= size ? -1 : (int32_t)i;
-    if (is_clamped(t, axis))
+    if (mode == PT_TEXTURE_CLAMP)
         return clamp(i, t->size[axis]);
     int64_t period = mode == PT_TEXTURE_WRAP ? size : 2 * size;
     i %= period;
@@ -59,12 +58,13 @@ static double place(const struct pt_texture *t, int axis, uint32_t bits)
 {
     double x = flushed(bits);
     if (t->is_normalized) {
-        double unit = ldexp(1, fraction_bits(t));
+        double unit = ldexp(1, pt_texture_fraction_bits(t));
         bool is_periodic =
             t->address[axis] == PT_TEXTURE_WRAP || t->address[axis] == PT_TEXTURE_MIRROR;
+        x = floor(x * unit) / unit;
         if (is_periodic)
             x = isinf(x) ? 0 : x - 2 * floor(x / 2);
-        x = floor(x * unit) / unit * t->size[axis];
+        x *= t->size[axis];
     }
     return fmax(fmin(x, 0x1p40), -0x1p40);
 }
@@ -78,7 +78,7 @@ static struct span span_of(const struct pt_texture *t, int axis, uint32_t bits)
         return s;
     }
     int64_t p = (int64_t)floor(x * FRACTION + 0.5) - FRACTION / 2;
-    if (is_clamped(t, axis)) {
+    if (pt_texture_address_of(t, axis) == PT_TEXTURE_CLAMP) {
         int64_t last = (int64_t)(t->size[axis] - 1) * FRACTION;
         p = p < 0 ? 0 : p > last ? last : p;
     }

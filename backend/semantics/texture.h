@@ -85,6 +85,11 @@ static inline uint64_t pt_texture_key(uint64_t handle)
  * half ones the next toward zero; others have the lowest bits of the number's. */
 void pt_texture_set_border(struct pt_texture *t, const float *colour);
 
+/* The bits of a normalised coordinate's fraction that count, on any axis: the longest one says. */
+int pt_texture_fraction_bits(const struct pt_texture *t);
+/* How an axis is addressed, as it is in effect. */
+enum pt_texture_address pt_texture_address_of(const struct pt_texture *t, int axis);
+
 /* Where a sample's texels lie, and what each one counts. */
 struct pt_footprint {
     uint64_t address[PT_TEXTURE_TEXELS]; /* 0: the border's colour */

@@ -11,11 +11,13 @@
 #define PT_WIDE_OP(op) _mm512_##op
 #define PT_WIDE_INT __m512i
 #define PT_WIDE_FLOAT __m512
+#define PT_WIDE_DOUBLE __m512d
 #elif defined(__AVX2__)
 #define PT_WIDE 8
 #define PT_WIDE_OP(op) _mm256_##op
 #define PT_WIDE_INT __m256i
 #define PT_WIDE_FLOAT __m256
+#define PT_WIDE_DOUBLE __m256d
 #endif
 
 #ifdef PT_WIDE
@@ -24,10 +26,21 @@
 typedef uint32_t pt_wide __attribute__((vector_size(4 * PT_WIDE)));
 typedef float pt_wide_f32 __attribute__((vector_size(4 * PT_WIDE)));
 typedef int16_t pt_wide_i16 __attribute__((vector_size(4 * PT_WIDE)));
+typedef uint16_t pt_wide_u16 __attribute__((vector_size(4 * PT_WIDE)));
+typedef double pt_wide_f64 __attribute__((vector_size(4 * PT_WIDE))); /* half as many lanes */
 
 PT_LANE pt_wide pt_wide_all(uint32_t v)
 {
     return (pt_wide)PT_WIDE_OP(set1_epi32)((int32_t)v);
+}
+
+PT_LANE pt_wide pt_wide_all_64(uint64_t v)
+{
+#if PT_WIDE == 16
+    return (pt_wide)_mm512_set1_epi64((int64_t)v);
+#else
+    return (pt_wide)_mm256_set1_epi64x((int64_t)v);
+#endif
 }
 
 /* A literal in all lanes, from memory: compilers like to make it in a general register, again in
@@ -63,6 +76,27 @@ PT_LANE pt_wide pt_wide_sar(pt_wide v, int n)
     return (pt_wide)PT_WIDE_OP(srai_epi32)((PT_WIDE_INT)v, n);
 }
 
+/* v >> n, unsigned, n of each lane; 0 where that is beyond 31. */
+PT_LANE pt_wide pt_wide_shr(pt_wide v, pt_wide n)
+{
+    return (pt_wide)PT_WIDE_OP(srlv_epi32)((PT_WIDE_INT)v, (PT_WIDE_INT)n);
+}
+
+PT_LANE pt_wide pt_wide_min_s32(pt_wide a, pt_wide b)
+{
+    return (pt_wide)PT_WIDE_OP(min_epi32)((PT_WIDE_INT)a, (PT_WIDE_INT)b);
+}
+
+PT_LANE pt_wide pt_wide_max_s32(pt_wide a, pt_wide b)
+{
+    return (pt_wide)PT_WIDE_OP(max_epi32)((PT_WIDE_INT)a, (PT_WIDE_INT)b);
+}
+
+PT_LANE pt_wide pt_wide_min_u32(pt_wide a, pt_wide b)
+{
+    return (pt_wide)PT_WIDE_OP(min_epu32)((PT_WIDE_INT)a, (PT_WIDE_INT)b);
+}
+
 /* Lower half times lower half plus upper half times upper half, all signed. */
 PT_LANE pt_wide pt_wide_madd(pt_wide a, pt_wide b)
 {
@@ -75,15 +109,37 @@ PT_LANE pt_wide pt_wide_trunc(pt_wide_f32 v)
     return (pt_wide)PT_WIDE_OP(cvttps_epi32)((PT_WIDE_FLOAT)v);
 }
 
+/* Of integers with a sign. */
+PT_LANE pt_wide_f32 pt_wide_to_f32(pt_wide v)
+{
+    return (pt_wide_f32)PT_WIDE_OP(cvtepi32_ps)((PT_WIDE_INT)v);
+}
+
+PT_LANE pt_wide_f32 pt_wide_floor(pt_wide_f32 v)
+{
+    return (pt_wide_f32)PT_WIDE_OP(floor_ps)((PT_WIDE_FLOAT)v);
+}
+
 PT_LANE pt_wide_f32 pt_wide_fma(pt_wide_f32 a, pt_wide_f32 b, pt_wide_f32 c)
 {
     return (pt_wide_f32)PT_WIDE_OP(fmadd_ps)((PT_WIDE_FLOAT)a, (PT_WIDE_FLOAT)b, (PT_WIDE_FLOAT)c);
+}
+
+PT_LANE pt_wide_f64 pt_wide_fma_f64(pt_wide_f64 a, pt_wide_f64 b, pt_wide_f64 c)
+{
+    return (pt_wide_f64)PT_WIDE_OP(fmadd_pd)((PT_WIDE_DOUBLE)a, (PT_WIDE_DOUBLE)b,
+                                             (PT_WIDE_DOUBLE)c);
 }
 
 /* The larger; b if a is NaN. */
 PT_LANE pt_wide_f32 pt_wide_max(pt_wide_f32 a, pt_wide_f32 b)
 {
     return (pt_wide_f32)PT_WIDE_OP(max_ps)((PT_WIDE_FLOAT)a, (PT_WIDE_FLOAT)b);
+}
+
+PT_LANE pt_wide_f32 pt_wide_min(pt_wide_f32 a, pt_wide_f32 b)
+{
+    return (pt_wide_f32)PT_WIDE_OP(min_ps)((PT_WIDE_FLOAT)a, (PT_WIDE_FLOAT)b);
 }
 
 /* The order of a shuffle of bytes within four lanes: a, b, c, d of each. */
@@ -136,6 +192,47 @@ PT_LANE pt_wide_mask pt_wide_is_less_f32(pt_wide_f32 a, pt_wide_f32 b)
 PT_LANE bool pt_wide_are_all(pt_wide_mask m)
 {
     return m == 0xffff;
+}
+
+/* A mask as bits. */
+PT_LANE uint32_t pt_wide_bits(pt_wide_mask m)
+{
+    return m;
+}
+
+/* Which of the numbers of 64 bits are equal, as bits. */
+PT_LANE uint32_t pt_wide_are_equal_64(pt_wide a, pt_wide b)
+{
+    return _mm512_cmpeq_epi64_mask((__m512i)a, (__m512i)b);
+}
+
+/* What lies `at` bytes behind `from`, with a sign, in words of any alignment. */
+PT_LANE pt_wide pt_wide_gather(const void *from, pt_wide at)
+{
+    return (pt_wide)_mm512_i32gather_epi32((__m512i)at, from, 1);
+}
+
+/* Integers with a sign, of the lower half of the lanes (0) or of the upper one. */
+PT_LANE pt_wide_f64 pt_wide_to_f64(pt_wide v, int half)
+{
+    __m256i part =
+        half ? _mm512_extracti64x4_epi64((__m512i)v, 1) : _mm512_castsi512_si256((__m512i)v);
+    return (pt_wide_f64)_mm512_cvtepi32_pd(part);
+}
+
+/* 2^(v - 1023), likewise, a last bit more. */
+PT_LANE pt_wide_f64 pt_wide_above_power(pt_wide v, int half)
+{
+    __m256i part =
+        half ? _mm512_extracti64x4_epi64((__m512i)v, 1) : _mm512_castsi512_si256((__m512i)v);
+    __m512i bits = _mm512_slli_epi64(_mm512_cvtepi32_epi64(part), 52);
+    return (pt_wide_f64)_mm512_or_si512(bits, _mm512_set1_epi64(1));
+}
+
+PT_LANE pt_wide_f32 pt_wide_from_f64(pt_wide_f64 lower, pt_wide_f64 upper)
+{
+    __m512 v = _mm512_castps256_ps512(_mm512_cvtpd_ps((__m512d)lower));
+    return (pt_wide_f32)_mm512_insertf32x8(v, _mm512_cvtpd_ps((__m512d)upper), 1);
 }
 
 /* lo <= v < hi in all lanes, unsigned. */
@@ -272,6 +369,47 @@ PT_LANE pt_wide_mask pt_wide_is_less_f32(pt_wide_f32 a, pt_wide_f32 b)
 PT_LANE bool pt_wide_are_all(pt_wide_mask m)
 {
     return _mm256_movemask_ps((__m256)m) == 0xff;
+}
+
+/* A mask as bits. */
+PT_LANE uint32_t pt_wide_bits(pt_wide_mask m)
+{
+    return (uint32_t)_mm256_movemask_ps((__m256)m);
+}
+
+/* Which of the numbers of 64 bits are equal, as bits. */
+PT_LANE uint32_t pt_wide_are_equal_64(pt_wide a, pt_wide b)
+{
+    return (uint32_t)_mm256_movemask_pd((__m256d)_mm256_cmpeq_epi64((__m256i)a, (__m256i)b));
+}
+
+/* What lies `at` bytes behind `from`, with a sign, in words of any alignment. */
+PT_LANE pt_wide pt_wide_gather(const void *from, pt_wide at)
+{
+    return (pt_wide)_mm256_i32gather_epi32(from, (__m256i)at, 1);
+}
+
+/* Integers with a sign, of the lower half of the lanes (0) or of the upper one. */
+PT_LANE pt_wide_f64 pt_wide_to_f64(pt_wide v, int half)
+{
+    __m128i part =
+        half ? _mm256_extracti128_si256((__m256i)v, 1) : _mm256_castsi256_si128((__m256i)v);
+    return (pt_wide_f64)_mm256_cvtepi32_pd(part);
+}
+
+/* 2^(v - 1023), likewise, a last bit more. */
+PT_LANE pt_wide_f64 pt_wide_above_power(pt_wide v, int half)
+{
+    __m128i part =
+        half ? _mm256_extracti128_si256((__m256i)v, 1) : _mm256_castsi256_si128((__m256i)v);
+    __m256i bits = _mm256_slli_epi64(_mm256_cvtepi32_epi64(part), 52);
+    return (pt_wide_f64)_mm256_or_si256(bits, _mm256_set1_epi64x(1));
+}
+
+PT_LANE pt_wide_f32 pt_wide_from_f64(pt_wide_f64 lower, pt_wide_f64 upper)
+{
+    return (pt_wide_f32)_mm256_set_m128(_mm256_cvtpd_ps((__m256d)upper),
+                                        _mm256_cvtpd_ps((__m256d)lower));
 }
 
 /* lo <= v < hi in all lanes, unsigned. */

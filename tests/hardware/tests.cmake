@@ -31,6 +31,9 @@ add_test(NAME golden_texture_all COMMAND golden_texture ${golden_data}/texture)
 set_tests_properties(golden_texture_all PROPERTIES LABELS long)
 add_test(NAME golden_texture_native COMMAND golden_texture ${golden_data}/texture 64)
 set_tests_properties(golden_texture_native PROPERTIES ENVIRONMENT PTERA_ENGINE=jit)
+# Observed, each lane samples by itself, not in vectors.
+add_test(NAME golden_texture_lanes COMMAND golden_texture ${golden_data}/texture 8)
+set_tests_properties(golden_texture_lanes PROPERTIES ENVIRONMENT "PTERA_ENGINE=interp;PTERA_OBSERVE=sync")
 
 add_executable(golden_shared hardware/golden/shared.c)
 target_link_libraries(golden_shared PRIVATE ptera)
