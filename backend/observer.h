@@ -37,6 +37,7 @@ enum pt_finding_kind {
     PT_FINDING_KINDS
 };
 
+struct pt_arena;
 struct pt_code;
 struct pt_frame;
 struct pt_async_op;
@@ -72,9 +73,9 @@ struct pt_sync {
         PT_SYNC_PHASE /* it is over */
     } what;
     enum { PT_SYNC_OF_WARP, PT_SYNC_OF_BARRIER, PT_SYNC_OF_MBARRIER } where;
-    uint32_t bar;      /* of a barrier: its number, or PT_CLUSTER_BARRIER */
+    uint32_t bar;           /* of a barrier: its number, or PT_CLUSTER_BARRIER */
     bool waits, is_relaxed; /* RELEASE at a barrier: until it is over; only what a fence released */
-    uint64_t mbarrier; /* of an mbarrier: its address */
+    uint64_t mbarrier;      /* of an mbarrier: its address */
     uint32_t phase;
 };
 
@@ -138,8 +139,12 @@ struct pt_observer {
      * function's accesses apart. False: none is needed. */
     bool (*place)(struct pt_code *test, const struct pt_func *func, const struct pt_form *form,
                   bool is_write, uint32_t number);
-    /* Likewise a code to stand before instruction test->insn, or before its guard. */
-    bool (*place_instruction)(struct pt_code *test, const struct pt_func *func, bool is_guard);
+    /* Likewise a code to stand before instruction test->insn, or before its guard. `facts`: what
+     * `analyse` found of the function, in memory of the arena. */
+    bool (*place_instruction)(struct pt_code *test, const struct pt_func *func, const void *facts,
+                              bool is_guard);
+    const void *(*analyse)(const struct pt_module *m, const struct pt_func *func,
+                           struct pt_arena *arena);
 };
 
 #endif

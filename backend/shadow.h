@@ -89,21 +89,28 @@ PT_SHADOW_INLINE uint8_t *pt_shadow_page(struct pt_shadow *s, uint64_t address, 
     return p;
 }
 
-/* False: none of the addresses that differ from `first` in bits of `apart` alone has a shadow. */
-PT_SHADOW_INLINE bool pt_shadow_has(struct pt_shadow *s, uint64_t first, uint64_t apart)
-{
-    uint64_t top = first >> (PT_SHADOW_PAGE + PT_SHADOW_LEAF);
-    if (apart >> (PT_SHADOW_PAGE + PT_SHADOW_LEAF) || top + 1 >= 1u << PT_SHADOW_TOP)
-        return true;
-    return atomic_load_explicit(&s->leaves[top], memory_order_acquire) ||
-           atomic_load_explicit(&s->leaves[top + 1], memory_order_acquire);
-}
-
 /* Bytes of a range from `address` on that lie in one page. */
 PT_SHADOW_INLINE uint64_t pt_shadow_stretch(uint64_t address, uint64_t bytes)
 {
     uint64_t left = (UINT64_C(1) << PT_SHADOW_PAGE) - (address & ((1u << PT_SHADOW_PAGE) - 1));
     return bytes < left ? bytes : left;
+}
+
+/* False: all of a range is defined. A few bytes around it count as well. */
+PT_SHADOW_INLINE bool pt_shadow_any(struct pt_shadow *s, uint64_t address, uint64_t bytes)
+{
+    uint64_t any = 0, end = (address + bytes + 7) & ~UINT64_C(7);
+    for (uint64_t n, at = address & ~UINT64_C(7); at < end; at += n) {
+        const uint8_t *page = pt_shadow_page(s, at, false);
+        n = pt_shadow_stretch(at, end - at);
+        page += page ? at & ((1u << PT_SHADOW_PAGE) - 1) : 0;
+        for (uint64_t i = 0; page && i < n; i += 8) {
+            uint64_t eight;
+            memcpy(&eight, page + i, 8);
+            any |= eight;
+        }
+    }
+    return any;
 }
 
 PT_SHADOW_INLINE void pt_shadow_set(struct pt_shadow *s, uint64_t address, uint64_t bytes,

@@ -141,7 +141,7 @@ static void find_in_flight(struct pt_decoder *d)
 static void emit_before_guard(struct pt_decoder *d, uint32_t index)
 {
     struct pt_code codes[PT_OBSERVERS];
-    uint32_t n = pt_observe_make_instructions(d->program, d->f, index, true, codes);
+    uint32_t n = pt_observe_make_instructions(d->program, d->f, d->facts, index, true, codes);
     for (uint32_t i = 0; i < n; i++)
         emit(d, &codes[i]);
 }
@@ -178,7 +178,8 @@ static bool decode_insn(struct pt_decoder *d, uint32_t index)
     uint32_t n_tests = 0;
     if (pt_observe_asks_instructions(d->program))
         tests[n_tests++] = (struct pt_code){.fn = pt_observe_instruction, .insn = index};
-    n_tests += pt_observe_make_instructions(d->program, d->f, index, false, &tests[n_tests]);
+    n_tests +=
+        pt_observe_make_instructions(d->program, d->f, d->facts, index, false, &tests[n_tests]);
     if (form->effects & PT_FX_FENCE && !s.is_access && pt_observe_asks_fences(d->program))
         tests[n_tests++] = (struct pt_code){.fn = pt_observe_fence, .insn = index};
     if (s.is_access)
@@ -344,6 +345,7 @@ void pt_decode_func(struct pt_interp_program *p, uint32_t index, struct pt_arena
     pt_blocks_number(&d);
     d.frame_bytes = (uint32_t)pt_round_up(sizeof(struct pt_frame), 64);
     find_in_flight(&d);
+    pt_observe_analyse(p, d.f, scratch, d.facts);
     pt_slots_assign(&d);
     body->params = formals(&d, d.f->params.v, d.f->is_entry ? 0 : d.f->params.n);
     body->results = formals(&d, d.f->results.v, d.f->results.n);

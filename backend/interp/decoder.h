@@ -33,6 +33,7 @@ struct pt_decoder {
     bool *is_in_flight;  /* by register: an operation in flight may use it; NULL: none may */
     PT_VEC(struct pt_link) links;
     PT_VEC(struct pt_code) before, behind;
+    const void *facts[PT_OBSERVERS_MOST]; /* that observers found of the function */
     uint32_t access_behind; /* the one of them that accesses memory, counted from 1; 0: none does */
     uint8_t *addressed;     /* pt_call_graph_addressed, or NULL: no indirect call so far */
 };

@@ -4,7 +4,8 @@
  * address, a barrier or an atomic. init_load tells every load instead. */
 #include "backend/interp/address.h"
 #include "backend/interp/observe.h"
-#include "backend/interp/undefined.h"
+#include "backend/interp/shape.h"
+#include "backend/interp/undefined_reach.h"
 #include "backend/shadow.h"
 #include "ir/insn.h"
 
@@ -86,14 +87,6 @@ static void use_operands(const struct pt_event *e, const struct pt_form *form)
 
 /* ---- instructions ---------------------------------------------------------------------------- */
 
-/* Lowering sets registers to zero that may be read before they are written: moves on the line of
- * the function itself. */
-static bool is_never_written(const struct pt_func *func, const struct pt_insn *insn)
-{
-    return insn->line == func->line && insn->col == 1 && insn->n_operands == 2 &&
-           func->operands.v[insn->operands].kind == PT_OPND_REG && insn->loc == PT_NONE;
-}
-
 static struct pt_event event_of(const struct pt_code *c, struct pt_frame *f)
 {
     return (struct pt_event){.warp = f->state->warp,
@@ -146,32 +139,20 @@ PT_HANDLER(before_guard)
     return c + 1;
 }
 
-static bool place_instruction(struct pt_code *test, const struct pt_func *func, bool is_guard)
+static bool place_instruction(struct pt_code *test, const struct pt_func *func, const void *facts,
+                              bool is_guard)
 {
-    bool is_zero = is_never_written(func, &func->insns.v[test->insn]);
-    test->fn = is_guard ? before_guard : is_zero ? before_zero : before_instruction;
-    return true;
+    const struct pt_insn *insn = &func->insns.v[test->insn];
+    const struct pt_undefined_reach *reach = facts;
+    if (is_guard) {
+        test->fn = before_guard;
+        return reach->may[insn->guard];
+    }
+    test->fn = pt_undefined_reach_is_zero(func, insn) ? before_zero : before_instruction;
+    return pt_undefined_reach_has(reach, func, insn);
 }
 
 /* ---- memory ---------------------------------------------------------------------------------- */
-
-static bool is_plain(const struct pt_form *form, bool is_write)
-{
-    switch (form->op) {
-    case PT_OP_ld:
-    case PT_OP_ld_volatile:
-    case PT_OP_ld_acquire:
-    case PT_OP_ld_nc:
-    case PT_OP_ldu:
-        return !is_write && pt_form_space(form) != PT_SPACE_PARAM;
-    case PT_OP_st:
-    case PT_OP_st_volatile:
-    case PT_OP_st_release:
-        return is_write;
-    default:
-        return false;
-    }
-}
 
 /* Element `k` of what a load writes or a store reads: `o` is that operand. */
 static const struct pt_operand *element(const struct pt_event *e, const struct pt_operand *o,
@@ -282,7 +263,7 @@ enum { READS = 1, WRITES = 2, ATOMIC = 4, KNOWN = 8, TELLS = 16 };
 static uint32_t flags_of(const struct pt_form *form, uint32_t use, bool is_async, bool tells_loads)
 {
     bool is_write = use & PT_USE_WRITE, is_atomic = use & PT_USE_ATOMIC;
-    bool is_known = !is_async && is_plain(form, is_write);
+    bool is_known = !is_async && pt_undefined_reach_is_plain(form, is_write);
     return ((!is_write && is_known) || is_atomic ? READS : 0) | (is_write ? WRITES : 0) |
            (is_atomic ? ATOMIC : 0) | (is_known ? KNOWN : 0) | (tells_loads ? TELLS : 0);
 }
@@ -306,6 +287,26 @@ static void access(const struct pt_event *e, const struct pt_access *a, uint32_t
     }
 }
 
+/* The range that the lanes' accesses lie in, where it is short: its end, else 0. */
+static uint64_t range_of(uint32_t lanes, const uint64_t *a, uint64_t bytes, uint64_t *first)
+{
+    enum { LONGEST = PT_WARP_SIZE * 16 };
+    uint64_t low = UINT64_MAX, high = 0;
+    for (uint32_t i = 0; i < PT_WARP_SIZE; i++) {
+        uint64_t left_out = (uint64_t)(lanes >> i & 1) - 1;
+        low = (a[i] | left_out) < low ? a[i] | left_out : low;
+        high = (a[i] & ~left_out) > high ? a[i] & ~left_out : high;
+    }
+    *first = low;
+    return high - low <= LONGEST - bytes ? high + bytes : 0;
+}
+
+/* The lanes write all of a range, one behind the other. */
+static bool is_run(uint32_t lanes, const uint64_t *a, uint64_t bytes)
+{
+    return lanes == UINT32_MAX && pt_shape_is_run64(a, PT_WARP_SIZE, bytes);
+}
+
 /* Operands of a test, in places that no address uses. */
 enum { FLAGS = 0 };
 
@@ -313,17 +314,20 @@ enum { FLAGS = 0 };
 PT_HANDLER(before_access)
 {
     struct pt_code at = pt_address_code(c);
-    uint64_t a[PT_WARP_SIZE], bytes = UINT64_C(1) << (c->aux >> 8 & 15), first = 0, apart = 0;
+    uint64_t a[PT_WARP_SIZE], bytes = UINT64_C(1) << (c->aux >> 8 & 15), first;
     uint32_t outside, flags = c->o[FLAGS];
+    struct pt_shadow *shadow = f->cta->launch->shadow;
     uint64_t any = pt_address_all(&at, f, pt_address_kind(c), a, &outside);
     if (any & (bytes - 1) || outside || !(flags & (READS | WRITES)))
         return c + 1;
-    first = a[__builtin_ctz(f->mask)];
-    for (uint32_t left = f->mask; left; left &= left - 1)
-        apart |= a[__builtin_ctz(left)] ^ first;
+    uint64_t end = range_of(f->mask, a, bytes, &first);
     bool is_clean = !(flags & WRITES) || !pt_undefined_any(f);
-    if (is_clean && !pt_shadow_has(f->cta->launch->shadow, first, apart))
+    if (end && is_clean && !pt_shadow_any(shadow, first, end - first))
         return c + 1;
+    if (end && is_clean && !(flags & READS) && is_run(f->mask, a, bytes)) {
+        pt_shadow_set(shadow, first, end - first, PT_SHADOW_DEFINED);
+        return c + 1;
+    }
     uint32_t use =
         (flags & WRITES ? PT_USE_WRITE : PT_USE_READ) | (flags & ATOMIC ? PT_USE_ATOMIC : 0);
     struct pt_event e = event_of(c, f);
@@ -393,6 +397,7 @@ const struct pt_observer PT_LEVEL_NAME(pt_observer_init) = {
     .begun = begin,
     .place = place_followed,
     .place_instruction = place_instruction,
+    .analyse = pt_undefined_reach_find,
 };
 
 const struct pt_observer PT_LEVEL_NAME(pt_observer_init_load) = {

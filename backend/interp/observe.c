@@ -163,15 +163,24 @@ uint32_t pt_observe_make_accesses(const struct pt_interp_program *p, const struc
     return n;
 }
 
+void pt_observe_analyse(const struct pt_interp_program *p, const struct pt_func *func,
+                        struct pt_arena *arena, const void **facts)
+{
+    for (uint32_t i = 0; p->observers && p->observers[i]; i++)
+        facts[i] = p->observers[i]->analyse
+                       ? p->observers[i]->analyse(p->base.image->module, func, arena)
+                       : NULL;
+}
+
 uint32_t pt_observe_make_instructions(const struct pt_interp_program *p, const struct pt_func *func,
-                                      uint32_t insn, bool is_guard,
+                                      const void *const *facts, uint32_t insn, bool is_guard,
                                       struct pt_code codes[PT_OBSERVERS])
 {
     uint32_t n = 0;
     for (uint32_t i = 0; p->observers && p->observers[i]; i++) {
         codes[n] = (struct pt_code){.insn = insn};
         if (p->observers[i]->place_instruction)
-            n += p->observers[i]->place_instruction(&codes[n], func, is_guard);
+            n += p->observers[i]->place_instruction(&codes[n], func, facts[i], is_guard);
     }
     return n;
 }

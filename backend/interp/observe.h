@@ -67,8 +67,12 @@ uint32_t pt_observe_make_accesses(const struct pt_interp_program *p, const struc
 /* Those before an instruction that observers make themselves, or before its guard. */
 #define pt_observe_make_instructions PT_LEVEL_NAME(pt_observe_make_instructions)
 uint32_t pt_observe_make_instructions(const struct pt_interp_program *p, const struct pt_func *func,
-                                      uint32_t insn, bool is_guard,
+                                      const void *const *facts, uint32_t insn, bool is_guard,
                                       struct pt_code codes[PT_OBSERVERS]);
+#define pt_observe_analyse PT_LEVEL_NAME(pt_observe_analyse)
+/* What observers find of a function before its instructions are decoded. */
+void pt_observe_analyse(const struct pt_interp_program *p, const struct pt_func *func,
+                        struct pt_arena *arena, const void **facts);
 /* The code that tells of `n` registers in an array that lives as long as the program. */
 #define pt_observe_make_registers PT_LEVEL_NAME(pt_observe_make_registers)
 struct pt_code pt_observe_make_registers(uint32_t insn, const struct pt_register_use *uses,

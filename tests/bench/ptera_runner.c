@@ -6,23 +6,31 @@
 #include "ptera.h"
 #include "tests/bench/runner.h"
 
-#define ENGINES(X)                       \
-    X("interp", PTERA_BACKEND_INTERP, 0) \
-    X("jit", PTERA_BACKEND_JIT, 0)       \
-    X("jit-fast", PTERA_BACKEND_JIT, 1)  \
-    X("auto", PTERA_BACKEND_AUTO, 0)
+/* "check-TOOL": interpreted, under that checker. */
+#define ALL (PTERA_CHECK_INIT | PTERA_CHECK_MEM | PTERA_CHECK_RACE | PTERA_CHECK_SYNC)
+#define ENGINES(X)                                             \
+    X("interp", PTERA_BACKEND_INTERP, 0, 0)                    \
+    X("jit", PTERA_BACKEND_JIT, 0, 0)                          \
+    X("jit-fast", PTERA_BACKEND_JIT, 1, 0)                     \
+    X("auto", PTERA_BACKEND_AUTO, 0, 0)                        \
+    X("check-mem", PTERA_BACKEND_INTERP, 0, PTERA_CHECK_MEM)   \
+    X("check-sync", PTERA_BACKEND_INTERP, 0, PTERA_CHECK_SYNC) \
+    X("check-init", PTERA_BACKEND_INTERP, 0, PTERA_CHECK_INIT) \
+    X("check-race", PTERA_BACKEND_INTERP, 0, PTERA_CHECK_RACE) \
+    X("check-all", PTERA_BACKEND_INTERP, 0, ALL)
 
 static const struct {
     ptera_backend backend;
     int math_fast;
+    unsigned checks; /* ptera_check */
 } engines[] = {
-#define ROW(name, backend, math_fast) {backend, math_fast},
+#define ROW(name, backend, math_fast, checks) {backend, math_fast, checks},
     ENGINES(ROW)
 #undef ROW
 };
 
 const char *const ptera_engines[] = {
-#define ROW(name, backend, math_fast) name,
+#define ROW(name, backend, math_fast, checks) name,
     ENGINES(ROW)
 #undef ROW
         NULL};
@@ -91,15 +99,30 @@ static const char *set_launch(struct bench_case *c, int i)
     memcpy(launches[i].block, l->block, sizeof l->block);
     launches[i].backend = engines[chosen].backend;
     launches[i].math_fast = engines[chosen].math_fast;
+    launches[i].checks = engines[chosen].checks;
     launches[i].parameters = value;
     launches[i].n_parameters = l->n_arguments;
     ptera_result r = ptera_module_kernel(module, l->kernel, 0, &kernels[i]);
     return r == PTERA_OK ? NULL : fail(l->kernel, ptera_result_text(r));
 }
 
+/* The checker of memory asks whose it is. */
+static const char *register_buffers(const struct bench_case *c)
+{
+    for (int i = 0; i < c->n_buffers; i++) {
+        const struct bench_buffer *b = &c->buffer[i];
+        ptera_result r = ptera_memory_register(engine, b->host, b->bytes);
+        if (b->bytes && r != PTERA_OK)
+            return fail("a buffer", ptera_result_text(r));
+    }
+    return NULL;
+}
+
 static const char *open_case(struct bench_case *c, const struct runner_setup *setup)
 {
     const char *why = load(c, setup->kernels);
+    if (!why && engines[chosen].checks)
+        why = register_buffers(c);
     launches = calloc((size_t)c->n_launches, sizeof *launches);
     kernels = calloc((size_t)c->n_launches, sizeof *kernels);
     if (!launches || !kernels)
