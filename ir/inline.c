@@ -1,6 +1,6 @@
 /* Calls replaced by the bodies they call. The blocks of a lowered body are written out again as a
- * stretch of code with a label for each block, calls as moves and bodies between them; then the
- * blocks of it all are built as lowering does. */
+ * stretch of code with a label for each block, calls as moves and bodies between them, loops that
+ * ir/unroll.h finds as their rounds; then the blocks of it all are built as lowering does. */
 #include "ir/inline.h"
 
 #include <stdio.h>
@@ -12,6 +12,7 @@
 #include "ir/escape.h"
 #include "ir/row.h"
 #include "ir/spin_loop.h"
+#include "ir/unroll.h"
 #include "ir/web.h"
 
 enum {
@@ -697,6 +698,17 @@ static void add_one(struct inliner *in, struct body *b, uint32_t index)
     }
 }
 
+/* The last instruction becomes a mov of the constant to its register. */
+static void set_constant(struct inliner *in, uint64_t value)
+{
+    struct pt_insn *insn = &in->f->insns.v[in->f->insns.n - 1];
+    struct pt_operand *o = &in->f->operands.v[insn->operands];
+    enum pt_type type = moved_as(in->f->regs.v[o->index].type);
+    insn->form = move_form(in->m, type, 1);
+    insn->n_operands = 2;
+    o[1] = (struct pt_operand){.kind = PT_OPND_IMM, .type = PT_u64, .imm = (int64_t)value};
+}
+
 /* Where control goes on behind the block's last instruction. */
 static void add_next(struct inliner *in, struct body *b, uint32_t block)
 {
@@ -705,13 +717,34 @@ static void add_next(struct inliner *in, struct body *b, uint32_t block)
         add_branch(in, b->label + next);
 }
 
+/* Instead of the loop's blocks. */
+static void add_unrolled(struct inliner *in, struct body *b, const struct pt_unrolled *loop)
+{
+    for (uint32_t i = 0; i < loop->insns.n && !in->is_too_much; i++) {
+        const struct pt_unrolled_insn *u = &loop->insns.v[i];
+        add_one(in, b, u->insn);
+        if (u->is_const)
+            set_constant(in, u->value);
+    }
+    add_branch(in, b->label + loop->exit);
+}
+
 static void add_body(struct inliner *in, struct body *b)
 {
     const struct pt_func *f = b->f;
+    struct pt_unroll *u = pt_unroll_begin(in->from, f, in->scratch);
+    struct pt_unrolled loop;
     b->label = add_label(in, f->blocks.n);
     copy_tables(in, b);
     for (uint32_t k = 0; k < f->blocks.n && !in->is_too_much; k++) {
         in->f->labels.v[b->label + k].insn = in->f->insns.n;
+        if (u && pt_unroll_loop(u, k, &loop)) {
+            add_unrolled(in, b, &loop);
+            while (++k < loop.end) /* nobody goes there */
+                in->f->labels.v[b->label + k].insn = in->f->insns.n;
+            k--;
+            continue;
+        }
         for (uint32_t i = 0; i < f->blocks.v[k].count; i++)
             add_one(in, b, f->blocks.v[k].first + i);
         add_next(in, b, k);

@@ -1,5 +1,5 @@
 /* Calls replaced by the bodies they call, on a copy: what an engine that keeps no stack of
- * activations runs.
+ * activations runs. Loops over local variables that ir/unroll.h finds are written out, too.
  *
  * Calls of functions that are defined and not active already (recursion) are expanded; others stay.
  * An indirect call is expanded to a choice among those it may call (ir/call_graph.h): by brx.idx,

@@ -258,6 +258,42 @@ static void test_escape(void)
     check_use("cvta.local.u64 %d1, v;", true, false);
 }
 
+/* How many loops are left. */
+static void check_loops(const char *body, uint32_t loops)
+{
+    struct inline_test t;
+    if (expand(&t, "", body))
+        CHECK_INT(t.out.f->loops.n, loops);
+    pt_arena_free(&t.m.arena);
+}
+
+#define ROUND(end)              \
+    "mul.wide.u32 %d2, %r1, 4;" \
+    "add.s64 %d2, %d1, %d2;"    \
+    "st.local.u32 [%d2], %r1;"  \
+    "add.u32 %r1, %r1, 1;"      \
+    "setp.lt.u32 %p1, %r1, " end "; @%p1 bra again;"
+#define START ".local .b32 v[4]; mov.u64 %d1, v; mov.u32 %r3, %tid.x; mov.u32 %r1, 0;"
+
+/* Loops over local variables, of as many rounds for all threads. */
+static void test_loops(void)
+{
+    check_loops(START "again: " ROUND("4") "ret;", 0);
+    check_loops(START "again: " ROUND("%r3") "ret;", 1);
+    check_loops(START "again: " ROUND("100000") "ret;", 1);
+    check_loops(START "again: bar.sync 0;" ROUND("4") "ret;", 1);
+    check_loops(START "again: add.u32 %r1, %r1, 1; setp.lt.u32 %p1, %r1, 4; @%p1 bra again; ret;",
+                1);
+    check_loops(START "mov.u32 %r4, 0; more: mov.u32 %r1, 0; again: " ROUND(
+                    "4") "add.u32 %r4, %r4, 1; setp.ne.u32 %p2, %r4, 3; @%p2 bra more; ret;",
+                0);
+    check_loops(START "mov.u32 %r4, 0; more: mov.u32 %r1, 0; again: " ROUND(
+                    "4") "add.u32 %r4, %r4, 1; setp.ne.u32 %p2, %r4, %r3; @%p2 bra more; ret;",
+                1);
+    check_loops(START "again: setp.eq.u32 %p2, %r1, %r3; @%p2 bra left;" ROUND("4") "left: ret;",
+                0);
+}
+
 int main(void)
 {
     test_parameters();
@@ -268,5 +304,6 @@ int main(void)
     test_places();
     test_frames();
     test_escape();
+    test_loops();
     return CHECK_DONE("unit_inline");
 }
