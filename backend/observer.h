@@ -57,6 +57,7 @@ enum pt_use { PT_USE_READ = 1, PT_USE_WRITE = 2, PT_USE_ATOMIC = 4 /* with PT_US
  * reads as one (wgmma) is told of its first lane; prefetches are none. */
 struct pt_access {
     const uint64_t *address; /* by lane: generic */
+    const void *data;        /* what is written, by lane; NULL: it is not known */
     uint64_t bytes;          /* of each lane */
     uint32_t use;            /* enum pt_use */
     enum pt_space space;     /* as the instruction says; PT_SPACE_GENERIC: it says none */

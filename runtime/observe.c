@@ -4,13 +4,31 @@
 #include <stdio.h>
 #include <string.h>
 
+static const struct {
+    const char *name;
+    unsigned check;
+    uint32_t test;
+} checkers[] = {{"race", PTERA_CHECK_RACE, PT_TEST_race | PT_TEST_conflict},
+                {"mem", PTERA_CHECK_MEM, PT_TEST_mem},
+                {"init", PTERA_CHECK_INIT, PT_TEST_init},
+                {"init-load", PTERA_CHECK_INIT_LOAD, PT_TEST_init_load},
+                {"sync", PTERA_CHECK_SYNC, PT_TEST_sync}};
+enum { N_CHECKERS = sizeof checkers / sizeof *checkers };
+
+static bool is_name(const char *its, const char *name, size_t length)
+{
+    return strlen(its) == length && !memcmp(its, name, length);
+}
+
+/* Of a checker, which may be several observers, or else of an observer. 0: there is none. */
 static uint32_t find(const struct pt_engine *backend, const char *name, size_t length)
 {
-    for (uint32_t i = 0; i < PT_OBSERVERS; i++) {
-        const char *its = backend->observers[i]->name;
-        if (strlen(its) == length && !memcmp(its, name, length))
+    for (size_t i = 0; i < N_CHECKERS; i++)
+        if (is_name(checkers[i].name, name, length))
+            return checkers[i].test;
+    for (uint32_t i = 0; i < PT_OBSERVERS; i++)
+        if (is_name(backend->observers[i]->name, name, length))
             return (uint32_t)PT_TEST_OBSERVER << i;
-    }
     return 0;
 }
 
@@ -42,16 +60,8 @@ bool pt_observe_find(const struct pt_engine *backend, const char *names, uint32_
 
 uint32_t pt_observe_checks(unsigned checks)
 {
-    static const struct {
-        unsigned check;
-        uint32_t test;
-    } checkers[] = {{PTERA_CHECK_RACE, PT_TEST_race | PT_TEST_conflict},
-                    {PTERA_CHECK_MEM, PT_TEST_mem},
-                    {PTERA_CHECK_INIT, PT_TEST_init},
-                    {PTERA_CHECK_INIT_LOAD, PT_TEST_init_load},
-                    {PTERA_CHECK_SYNC, PT_TEST_sync}};
     uint32_t tests = 0;
-    for (size_t i = 0; i < sizeof checkers / sizeof *checkers; i++)
+    for (size_t i = 0; i < N_CHECKERS; i++)
         tests |= checks & checkers[i].check ? checkers[i].test : 0;
     return tests;
 }

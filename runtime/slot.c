@@ -39,9 +39,16 @@ static void drop_kept(ptera_engine *engine, struct pt_slot *slot)
     }
 }
 
+/* What lies there afterwards is not the kernels': init's checker forgets what it knew of it. */
+static void unreserve(ptera_engine *engine, void *base, size_t bytes)
+{
+    pt_mem_set_written(&engine->mem, (uintptr_t)base, base ? bytes : 0, true);
+    pt_mem_unreserve(base, bytes);
+}
+
 static void drop_local(ptera_engine *engine, struct pt_slot *slot)
 {
-    pt_mem_unreserve(slot->local, slot->local_bytes);
+    unreserve(engine, slot->local, slot->local_bytes);
     pt_mem_refund(&engine->mem, slot->local_charge);
     slot->local = NULL;
     slot->local_bytes = slot->local_charge = 0;
@@ -49,7 +56,7 @@ static void drop_local(ptera_engine *engine, struct pt_slot *slot)
 
 static void slot_free(ptera_engine *engine, struct pt_slot *slot)
 {
-    pt_mem_unreserve(slot->range, slot->range_bytes);
+    unreserve(engine, slot->range, slot->range_bytes);
     drop_local(engine, slot);
     pt_mem_unreserve(slot->frames, slot->frames_bytes);
     pt_mem_unreserve((uint8_t *)slot->turns, slot->turns_bytes);
@@ -177,7 +184,7 @@ static bool reserve_shared(struct pt_slot *slot, const struct pt_job *job)
                   pt_mem_round(job->launch.shared_bytes) + pt_mem_page();
     if (slot->range && want <= slot->range_bytes)
         return true;
-    pt_mem_unreserve(slot->range, slot->range_bytes);
+    unreserve(job->engine, slot->range, slot->range_bytes);
     memset(slot->committed, 0, sizeof slot->committed);
     slot->range = pt_mem_reserve_lone(want, shared_span, &slot->range_bytes);
     return slot->range != NULL;
@@ -271,6 +278,7 @@ static bool make_frames(struct pt_slot *slot, const struct pt_job *job,
     size_t ctas = pt_round_up(n * sizeof(struct pt_resident), FRAME_ALIGN);
     size_t warps = pt_round_up(n_warps * sizeof(struct pt_warp), FRAME_ALIGN);
     slot->kernel = NULL;
+    drop_kept(job->engine, slot); /* it is of the frames, and of functions that may be gone */
     if (!map_frames(slot, ctas + warps + n_warps * state + n * scratch))
         return false;
     slot->scratch_bytes = (uint32_t)scratch;

@@ -103,6 +103,14 @@ static bool set_checker(const char *name, size_t n, ptera_launch *launch)
     return false;
 }
 
+unsigned check_all(void)
+{
+    unsigned checks = 0;
+    for (size_t i = 0; i < N_CHECKERS; i++)
+        checks |= checkers[i].is_of_all ? checkers[i].check : 0;
+    return checks;
+}
+
 struct names {
     char *text;
     size_t n, size;

@@ -21,4 +21,7 @@ int command_exec(int argc, char **argv);
 int command_doctor(int argc, char **argv);
 int command_ptxas(int argc, char **argv);
 
+/* The checkers that `ptera check all` means: ptera_launch.checks. */
+unsigned check_all(void);
+
 #endif

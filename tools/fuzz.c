@@ -25,6 +25,8 @@ static const char fuzz_help[] =
     "  --engine interp|jit|both\n"
     "                      the interpreter, native code, or both, compared (both)\n"
     "  --cpu LEVEL         one CPU level; all: native code at every level\n"
+    "  --check             run each under all checkers, too, which must find nothing and change "
+    "nothing\n"
     "  --timeout SECONDS   for one kernel on all of them (60)\n"
     "  --out FOLDER        where failing kernels are written (.)\n"
     "  --whole             do not make them smaller\n"
@@ -91,6 +93,8 @@ static bool parse_options(int argc, char **argv, struct options *o)
             o->whole = true;
         } else if (!strcmp(argv[i], "--show")) {
             o->show = true;
+        } else if (!strcmp(argv[i], "--check")) {
+            o->trial.checks = check_all();
         } else if (!strcmp(argv[i], "--for-gpu")) {
             o->for_gpu = true;
         } else if (i + 1 == argc || !set_option(o, argv[i], argv[i + 1])) {

@@ -363,6 +363,7 @@ static bool see_access(const struct pt_event *e, const struct pt_access *access)
         return true;
     if (access->order != PT_ORDER_PLAIN)
         set_scope(&a, PT_SCOPE_SYS);
+    a.data = access->data;
     see_lanes(&a);
     return true;
 }

@@ -13,6 +13,7 @@ struct pt_conflict {
     const struct pt_code *code;
     struct pt_frame *frame;
     const uint64_t *address; /* by lane */
+    const char *data;        /* as pt_access has it */
     uint32_t lanes, bytes, use, site, width;
     enum pt_scope scope;
     bool is_of_async_proxy;

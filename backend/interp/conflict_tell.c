@@ -37,7 +37,9 @@ PT_ACCESS static void read_memory(uint64_t address, uint32_t n, uint8_t *bytes)
 /* What the lane is about to write. */
 static void read_slot(const struct pt_conflict *a, uint32_t lane, uint8_t *bytes)
 {
-    if (a->code->aux & PT_ADDRESS_VECTOR)
+    if (a->data)
+        memcpy(bytes, a->data + (size_t)lane * a->bytes, a->bytes);
+    else if (a->code->aux & PT_ADDRESS_VECTOR)
         pt_load_store_bytes(a->code, a->frame, lane, bytes);
     else
         memcpy(bytes, (const char *)a->frame + a->code->o[0] + (size_t)lane * a->width, a->bytes);
@@ -183,7 +185,8 @@ static bool set_values(const struct pt_conflict *a, const struct pt_word *w, uin
                        struct pt_finding *finding)
 {
     uint8_t mine[BYTES_MAX], theirs[BYTES_MAX];
-    bool is_write = a->use & PT_USE_WRITE, is_told = a->width >= a->bytes || a->width >= 4;
+    bool is_write = a->use & PT_USE_WRITE;
+    bool is_told = a->data || a->width >= a->bytes || a->width >= 4;
     bool is_twin = twin < PT_WARP_SIZE;
     if (a->bytes > BYTES_MAX)
         return false;

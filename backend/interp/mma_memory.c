@@ -13,10 +13,10 @@
 /* Lanes of f->mask may access `bytes` at their addresses; else false, reported. Not every lane of
  * an instruction has an address, so observers are told here. */
 static bool may_access(const struct pt_code *c, struct pt_frame *f, uint32_t lanes,
-                       const uint64_t *a, uint32_t bytes, bool is_write)
+                       const uint64_t *a, uint32_t bytes, bool is_write, const void *data)
 {
     return !pt_is_observed(f) ||
-           pt_observe_access(c, f, lanes, a, bytes, is_write ? PT_USE_WRITE : PT_USE_READ);
+           pt_observe_access(c, f, lanes, a, bytes, is_write ? PT_USE_WRITE : PT_USE_READ, data);
 }
 
 /* ---- ldmatrix, stmatrix ---------------------------------------------------------------------- */
@@ -47,9 +47,10 @@ PT_ACCESS static __attribute__((noinline)) void store_rows(const uint64_t *a, ui
     }
 }
 
-/* The addresses of the rows and the lanes that hold them. False after reporting. */
+/* The addresses of the rows and the lanes that hold them; `written`: what is written there, NULL of
+ * a load. False after reporting. */
 static bool row_addresses(const struct pt_code *c, struct pt_frame *f, uint64_t *a, uint32_t *lanes,
-                          bool is_write)
+                          const void *written)
 {
     const struct matrices *x = c->ptr;
     struct pt_code at = pt_address_code(c);
@@ -63,7 +64,7 @@ static bool row_addresses(const struct pt_code *c, struct pt_frame *f, uint64_t 
         pt_address_misaligned(c, f);
         return false;
     }
-    return may_access(c, f, *lanes, a, ROW, is_write);
+    return may_access(c, f, *lanes, a, ROW, written, written);
 }
 
 typedef uint16_t eight __attribute__((vector_size(16)));
@@ -98,7 +99,7 @@ PT_HANDLER(ldmatrix)
     uint16_t rows[PT_WARP_SIZE][8] __attribute__((aligned(16))) = {{0}};
     uint64_t a[PT_WARP_SIZE];
     uint32_t lanes, v[PT_WARP_SIZE] __attribute__((aligned(64)));
-    if (!row_addresses(c, f, a, &lanes, false))
+    if (!row_addresses(c, f, a, &lanes, NULL))
         return NULL;
     load_rows(a, lanes, rows);
     for (uint32_t k = 0; k < x->n; k++) {
@@ -115,10 +116,10 @@ PT_HANDLER(stmatrix)
     uint16_t rows[PT_WARP_SIZE][8] __attribute__((aligned(16)));
     uint64_t a[PT_WARP_SIZE];
     uint32_t lanes;
-    if (!row_addresses(c, f, a, &lanes, true))
-        return NULL;
     for (uint32_t k = 0; k < x->n; k++)
         copy_matrix((const char *)f + x->slot[k], x->is_transposed, rows[8 * k]);
+    if (!row_addresses(c, f, a, &lanes, rows))
+        return NULL;
     store_rows(a, lanes, (const uint16_t(*)[8])rows);
     return c + 1;
 }
@@ -257,7 +258,7 @@ static bool element_addresses(const struct pt_code *c, struct pt_frame *f, const
         uint64_t first = x->lines_are_rows ? line : at, second = x->lines_are_rows ? at : line;
         a[i] = base[i] + (first * stride[i] / x->packed + second) * x->bytes;
     }
-    return may_access(c, f, f->mask, a, x->bytes, is_write);
+    return may_access(c, f, f->mask, a, x->bytes, is_write, NULL);
 }
 
 static bool base_addresses(const struct pt_code *c, struct pt_frame *f, uint64_t *base)

@@ -116,7 +116,7 @@ static bool observe(const struct pt_code *c, struct pt_frame *f, uint32_t lane,
     uint64_t a[PT_WARP_SIZE];
     for (uint32_t k = 0; k < p->replicas->n; k++) {
         a[lane] = replica(p, k);
-        if (!pt_observe_access(c, f, 1u << lane, a, p->bytes, use))
+        if (!pt_observe_access(c, f, 1u << lane, a, p->bytes, use, NULL))
             return false;
     }
     return true;

@@ -32,9 +32,10 @@ static bool tell_access(const struct pt_code *c, struct pt_frame *f, uint32_t la
 }
 
 bool pt_observe_access(const struct pt_code *c, struct pt_frame *f, uint32_t lanes,
-                       const uint64_t *address, uint64_t bytes, uint32_t use)
+                       const uint64_t *address, uint64_t bytes, uint32_t use, const void *data)
 {
     struct pt_access access = {.address = address,
+                               .data = data,
                                .bytes = bytes,
                                .use = use,
                                .space = pt_form_space(form_of(c, f)),

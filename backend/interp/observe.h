@@ -13,7 +13,7 @@ static inline bool pt_is_observed(const struct pt_frame *f)
 /* An access by `lanes`, of `bytes` at each one's address. False after pt_fail: it may not be. */
 #define pt_observe_access PT_LEVEL_NAME(pt_observe_access)
 bool pt_observe_access(const struct pt_code *c, struct pt_frame *f, uint32_t lanes,
-                       const uint64_t *address, uint64_t bytes, uint32_t use);
+                       const uint64_t *address, uint64_t bytes, uint32_t use, const void *data);
 /* The same of the asynchronous operation that a lane is about to issue. No bytes: no access. */
 #define pt_observe_lane PT_LEVEL_NAME(pt_observe_lane)
 bool pt_observe_lane(const struct pt_code *c, struct pt_frame *f, uint32_t lane, uint64_t address,

@@ -51,7 +51,7 @@ PT_HANDLER(replace)
         if (map[i] % PT_TENSORMAP_ALIGN)
             return pt_fail_at(c, f, PT_FAULT_MISALIGNED, 1u << i, map[i], NULL);
         if (pt_is_observed(f) &&
-            !pt_observe_access(c, f, 1u << i, map, PT_TENSORMAP_BYTES, PT_USE_WRITE))
+            !pt_observe_access(c, f, 1u << i, map, PT_TENSORMAP_BYTES, PT_USE_WRITE, NULL))
             return NULL;
         f->state->acting = 1u << i;
         change_at(d, map[i], value[i]);

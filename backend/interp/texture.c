@@ -87,7 +87,7 @@ static bool may_read(const struct pt_code *c, struct pt_frame *f, uint32_t i,
     uint64_t address[PT_WARP_SIZE] = {0};
     for (uint32_t left = pt_is_observed(f) ? footprint->present : 0; left; left &= left - 1) {
         address[i] = footprint->address[__builtin_ctz(left)];
-        if (address[i] && !pt_observe_access(c, f, 1u << i, address, bytes, PT_USE_READ))
+        if (address[i] && !pt_observe_access(c, f, 1u << i, address, bytes, PT_USE_READ, NULL))
             return false;
     }
     return true;

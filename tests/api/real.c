@@ -1,5 +1,5 @@
-/* Triton's kernels: every buffer must come out as it did on a GPU, to the bit. real [HOW [FOLDER]]:
- * those in tests/hardware/real, or in another folder. */
+/* Triton's kernels: every buffer must come out as it did on a GPU, to the bit. real [HOW [FOLDER]],
+ * real --every N FOLDER: those in tests/hardware/real, or in another folder, or one in N. */
 #include <dirent.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "ptera.h"
+#include "tests/check/found.h"
 
 enum { MAX_ARGS = 32, SCRATCH_BYTES = 1 << 16 };
 
@@ -156,14 +157,16 @@ static bool run_case(const char *name)
 int main(int argc, char **argv)
 {
     int passed = 0, failed = 0;
+    unsigned every = argc > 3 ? (unsigned)strtoul(argv[2], NULL, 10) : 1;
     how = argc > 1 ? argv[1] : how;
-    cases = argc > 2 ? argv[2] : cases;
-    if (ptera_engine_create(NULL, &engine) != PTERA_OK)
+    cases = argc > 2 ? argv[argc - 1] : cases;
+    if (!every || ptera_engine_create(NULL, &engine) != PTERA_OK)
         return 1;
     struct dirent **entries;
     int n = scandir(cases, &entries, NULL, alphasort);
     for (int i = 0; i < n; i++) {
-        if (!strchr(entries[i]->d_name, '.') && strcmp(entries[i]->d_name, "data")) {
+        if (!strchr(entries[i]->d_name, '.') && strcmp(entries[i]->d_name, "data") &&
+            (unsigned)i % every == 0) {
             bool ok = run_case(entries[i]->d_name);
             passed += ok;
             failed += !ok;
@@ -172,6 +175,7 @@ int main(int argc, char **argv)
     }
     if (n >= 0)
         free(entries);
+    failed += (int)found_print(engine, &(unsigned){0});
     ptera_engine_destroy(engine);
     const char *tier = getenv("PTERA_ENGINE");
     failed += tier && !strcmp(tier, "jit") && !native;

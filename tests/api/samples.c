@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "ptera.h"
+#include "tests/check/found.h"
 
 static ptera_engine *engine;
 static unsigned native; /* kernels that ran as native code: some must, with PTERA_ENGINE=jit */
@@ -336,6 +337,7 @@ int main(int argc, char **argv)
     const char *tier = getenv("PTERA_ENGINE");
     if (tier && !strcmp(tier, "jit"))
         check("native code", native > 0);
+    failed += (int)found_print(engine, &(unsigned){0});
     ptera_engine_destroy(engine);
     printf("%u launches were native\n", native);
     printf("samples: %d passed, %d failed, 0 skipped\n", passed, failed);

@@ -8,3 +8,15 @@ add_test(NAME check_formats COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/check/formats.sh
 if(PTERA_SANITIZE MATCHES "thread")
   set_tests_properties(check_formats PROPERTIES LABELS release-only)
 endif()
+
+# Kernels in which there is nothing to find, under all checkers; their results stay what they are without.
+file(GLOB bench_sets CONFIGURE_DEPENDS bench/second_*.c)
+add_executable(check_bench check/bench.c bench/case.c bench/add.c bench/limits.c bench/first_set.c ${bench_sets})
+target_compile_definitions(check_bench PRIVATE KERNELS="${CMAKE_CURRENT_SOURCE_DIR}/bench/kernels")
+target_link_libraries(check_bench PRIVATE ptera m)
+add_test(NAME check_bench COMMAND check_bench --every 6)
+add_test(NAME check_bench_all COMMAND check_bench)
+add_test(NAME check_random COMMAND ${tool} fuzz --check --engine interp --count 50 --out ${CMAKE_CURRENT_BINARY_DIR})
+add_test(NAME check_random_all COMMAND ${tool} fuzz --check --engine interp --count 10000 --out ${CMAKE_CURRENT_BINARY_DIR})
+set_tests_properties(check_bench_all check_random_all PROPERTIES LABELS long TIMEOUT 3600)
+set_tests_properties(check_bench check_bench_all PROPERTIES ENVIRONMENT PTERA_KNOWN=${CMAKE_CURRENT_SOURCE_DIR}/check/known.txt)

@@ -7,7 +7,7 @@
 #include "tests/cuda/support.h"
 
 /* From n words: `beyond` reads the one behind them, `branch` looks at the first, `move` hands on
- * what it never wrote. */
+ * what it never wrote, `meet` writes the first in each CTA. */
 static const char text[] = PTX_HEADER ".visible .entry beyond(.param .u64 p, .param .u32 n)\n{\n"
                                       "    .reg .b64 %rd<3>; .reg .b32 %r<3>;\n"
                                       "    ld.param.u64 %rd1, [p]; ld.param.u32 %r1, [n];\n"
@@ -22,13 +22,18 @@ static const char text[] = PTX_HEADER ".visible .entry beyond(.param .u64 p, .pa
                                       ".visible .entry move(.param .u64 p, .param .u32 n)\n{\n"
                                       "    .reg .b64 %rd<3>; .reg .b32 %r<3>; .shared .u32 room;\n"
                                       "    ld.param.u64 %rd1, [p]; ld.shared.u32 %r1, [room];\n"
+                                      "    st.global.u32 [%rd1], %r1; ret;\n}\n"
+                                      ".visible .entry meet(.param .u64 p, .param .u32 n)\n{\n"
+                                      "    .reg .b64 %rd<3>; .reg .b32 %r<3>;\n"
+                                      "    ld.param.u64 %rd1, [p]; mov.u32 %r1, %ctaid.x;\n"
                                       "    st.global.u32 [%rd1], %r1; ret;\n}\n";
 
 static char file[] = "/tmp/ptera-cuda-check-XXXXXX", found[1 << 16];
 
 static void run(const char *name, CUmodule module, CUdeviceptr p, unsigned n)
 {
-    OK(cuLaunchKernel(function_of(module, name), 1, 1, 1, 1, 1, 1, 0, NULL, (void *[]){&p, &n},
+    unsigned grid = !strcmp(name, "meet") ? n : 1;
+    OK(cuLaunchKernel(function_of(module, name), grid, 1, 1, 1, 1, 1, 0, NULL, (void *[]){&p, &n},
                       NULL));
     OK(cuCtxSynchronize());
 }
@@ -91,6 +96,18 @@ static void test_init(CUmodule module)
     OK(cuMemFree_v2(q));
 }
 
+static void test_race(CUmodule module)
+{
+    CUdeviceptr p = new_memory(8);
+    run("meet", module, p, 1);
+    read_found();
+    check_kind("race", false);
+    run("meet", module, p, 2);
+    read_found();
+    check_kind("race", true);
+    OK(cuMemFree_v2(p));
+}
+
 /* For `ptera check -- PROGRAM`: one access beyond a buffer, and one that leaks. */
 static int leak(void)
 {
@@ -111,13 +128,14 @@ int main(int argc, char **argv)
         return leak();
     int fd = mkstemp(file);
     CHECK(fd >= 0);
-    setenv("PTERA_CHECK", "mem,init", 1);
+    setenv("PTERA_CHECK", "mem,init,race", 1);
     setenv("PTERA_CHECK_LEAKS", "1", 1);
     setenv("PTERA_CHECK_FILE", file, 1);
     CUcontext ctx = begin();
     OK(cuModuleLoadData(&module, text));
     test_mem(module);
     test_init(module);
+    test_race(module);
     OK(cuCtxDestroy_v2(ctx));
     read_found();
     check_kind("mem-leak", true);

@@ -39,6 +39,14 @@ struct bench {
     struct level level[TRIAL_LEVELS];
 };
 
+/* How a kernel runs at a level. */
+struct way {
+    const char *name;
+    ptera_backend backend;
+    unsigned checks;
+    bool is_taken;
+};
+
 /* Contents of out and sums after a launch. */
 struct contents {
     char *bytes;
@@ -68,9 +76,18 @@ static void say(struct trial *trial, enum verdict verdict, const char *level, co
     snprintf(trial->text, sizeof trial->text, "%s, %s: %s", level, engine, what);
 }
 
-static bool launch(const struct level *level, ptera_kernel *kernel, const struct request *r,
-                   ptera_backend backend, struct contents *after, struct trial *trial)
+/* Keeps the first finding that the launch is told. */
+static void keep_finding(void *ud, const char *text)
 {
+    char *kept = ud;
+    if (!*kept)
+        snprintf(kept, TRIAL_TEXT, "%s", text);
+}
+
+static bool launch(const struct level *level, ptera_kernel *kernel, const struct request *r,
+                   const struct way *way, struct contents *after, struct trial *trial)
+{
+    char found[TRIAL_TEXT] = "";
     void *out = NULL, *sums = NULL;
     bool ok = ptera_buffer_alloc(level->engine, r->out_bytes, &out) == PTERA_OK &&
               ptera_buffer_alloc(level->engine, r->sums_bytes, &sums) == PTERA_OK;
@@ -79,7 +96,10 @@ static bool launch(const struct level *level, ptera_kernel *kernel, const struct
     ptera_launch_init(&launch);
     memcpy(launch.grid, r->grid, sizeof launch.grid);
     memcpy(launch.block, r->block, sizeof launch.block);
-    launch.backend = backend;
+    launch.backend = way->backend;
+    launch.checks = way->checks;
+    launch.finding = keep_finding;
+    launch.finding_ud = found;
     launch.parameters = parameters;
     launch.n_parameters = 4;
     ptera_result result = ok ? ptera_kernel_launch(kernel, &launch) : PTERA_ERROR_OUT_OF_MEMORY;
@@ -91,13 +111,12 @@ static bool launch(const struct level *level, ptera_kernel *kernel, const struct
     } else {
         bool unsupported = result == PTERA_ERROR_UNSUPPORTED_PTX,
              invalid = result == PTERA_ERROR_INVALID_PTX;
-        const char *why = ptera_engine_error(level->engine);
+        const char *why = *found ? found : ptera_engine_error(level->engine);
         say(trial,
             unsupported ? VERDICT_UNSUPPORTED
             : invalid   ? VERDICT_INVALID
                         : VERDICT_FAILED,
-            level->name, backend == PTERA_BACKEND_JIT ? "native" : "interpreted",
-            *why ? why : ptera_result_text(result));
+            level->name, way->name, *why ? why : ptera_result_text(result));
     }
     ptera_buffer_free(level->engine, out);
     ptera_buffer_free(level->engine, sums);
@@ -106,7 +125,7 @@ static bool launch(const struct level *level, ptera_kernel *kernel, const struct
 
 /* The first byte that differs. */
 static void compare(const struct contents *first, const struct contents *other,
-                    const struct request *r, const struct level *level, const char *engine,
+                    const struct request *r, const struct level *level, const struct way *way,
                     struct trial *trial)
 {
     size_t at = 0;
@@ -119,7 +138,7 @@ static void compare(const struct contents *first, const struct contents *other,
     snprintf(text, sizeof text, "byte %zu of %s is 0x%02x, the first engine's is 0x%02x",
              is_sum ? at - r->out_bytes : at, is_sum ? "sums" : "out", other->bytes[at] & 0xff,
              first->bytes[at] & 0xff);
-    say(trial, VERDICT_DIFFERENT, level->name, engine, text);
+    say(trial, VERDICT_DIFFERENT, level->name, way->name, text);
 }
 
 static void expect_native(ptera_kernel *kernel, const struct level *level, struct trial *trial)
@@ -134,21 +153,34 @@ static void expect_native(ptera_kernel *kernel, const struct level *level, struc
 
 /* One launch at a level, compared with the first there was. */
 static bool run_one(const struct bench *bench, unsigned i, ptera_kernel *kernel,
-                    const struct request *r, ptera_backend backend, struct contents *first,
+                    const struct request *r, const struct way *way, struct contents *first,
                     struct trial *trial)
 {
     struct contents after = {0};
-    bool ok = launch(&bench->level[i], kernel, r, backend, &after, trial);
-    if (ok && backend == PTERA_BACKEND_JIT)
+    bool ok = launch(&bench->level[i], kernel, r, way, &after, trial);
+    if (ok && way->backend == PTERA_BACKEND_JIT)
         expect_native(kernel, &bench->level[i], trial);
     if (ok && first->bytes)
-        compare(first, &after, r, &bench->level[i],
-                backend == PTERA_BACKEND_JIT ? "native" : "interpreted", trial);
+        compare(first, &after, r, &bench->level[i], way, trial);
     if (ok && !first->bytes)
         *first = after;
     else
         free(after.bytes);
     return trial->verdict == VERDICT_GOOD;
+}
+
+static void run_ways(const struct bench *bench, unsigned i, ptera_kernel *kernel,
+                     const struct request *r, struct contents *first, struct trial *trial)
+{
+    const struct trial_options *o = bench->options;
+    bool is_native = o->engine != TRIAL_INTERP &&
+                     (!o->is_native_once || r->seed % bench->n_levels == i);
+    const struct way ways[] = {{"interpreted", PTERA_BACKEND_INTERP, 0, o->engine != TRIAL_JIT},
+                               {"checked", PTERA_BACKEND_INTERP, o->checks, o->checks && !i},
+                               {"native", PTERA_BACKEND_JIT, 0, is_native}};
+    for (size_t w = 0; w < sizeof ways / sizeof *ways; w++)
+        if (ways[w].is_taken && !run_one(bench, i, kernel, r, &ways[w], first, trial))
+            return;
 }
 
 static void run_level(const struct bench *bench, unsigned i, const struct request *r,
@@ -163,13 +195,7 @@ static void run_level(const struct bench *bench, unsigned i, const struct reques
         bool has_text = module && ptera_module_diagnostic(module, 0, &d) == PTERA_OK;
         say(trial, VERDICT_INVALID, level->name, "loading", has_text ? d.text : "no module");
     } else {
-        enum trial_engine engine = bench->options->engine;
-        bool is_native = engine != TRIAL_INTERP &&
-                         (!bench->options->is_native_once || r->seed % bench->n_levels == i);
-        bool ok =
-            engine == TRIAL_JIT || run_one(bench, i, kernel, r, PTERA_BACKEND_INTERP, first, trial);
-        if (ok && is_native)
-            run_one(bench, i, kernel, r, PTERA_BACKEND_JIT, first, trial);
+        run_ways(bench, i, kernel, r, first, trial);
     }
     ptera_module_unload(module);
 }

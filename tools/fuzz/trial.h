@@ -28,6 +28,7 @@ struct trial_options {
     const char *cpu;    /* one CPU level; NULL: all that the machine has */
     /* native code at one of the levels, by turns: the kernel's seed says which */
     bool is_native_once;
+    unsigned checks;  /* ptera_launch.checks of one more interpreted run; 0: there is none */
     unsigned seconds; /* for one module */
 };
 

@@ -4,6 +4,7 @@
  *     golden_random FOLDER --print         prints digests as random_run.c does
  *
  * FOLDER holds an unpacked random.tar.xz: kernels.ptx (random_case.h) and digests.tsv. */
+#include "tests/check/found.h"
 #include "tests/hardware/golden/random_engine.h"
 
 static ptera_result run(ptera_engine *engine, const struct random_case *c, uint64_t digest[2])
@@ -64,6 +65,7 @@ int main(int argc, char **argv)
             printf("FAILED kernel %u: %s\n", number,
                    is_listed ? "other bytes than an H100's" : "it is not in digests.tsv");
     }
+    failed += found_print(engine, &(unsigned){0});
     ptera_engine_destroy(engine);
     free(kernels);
     free(digests);

@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "ptera.h"
+#include "tests/check/found.h"
 
 enum { CTA = 256, FIELDS = 9, GROUPS = 32, SHOWN = 3 };
 
@@ -174,11 +175,11 @@ static ptera_module *load(ptera_engine *engine, const char *folder, const char *
     exit(1);
 }
 
-static int report(void)
+static int report(unsigned found)
 {
     const char *tier = getenv("PTERA_ENGINE");
     bool is_jit = tier && !strcmp(tier, "jit");
-    unsigned passed = 0, failed = 0, skipped = 0, native = 0;
+    unsigned passed = 0, failed = found, skipped = 0, native = 0;
     for (unsigned i = 0; i < n_groups; i++) {
         const struct group *g = &groups[i];
         printf("%-14s %5u forms agree, %u differ, %u native\n", g->name, g->passed, g->failed,
@@ -238,8 +239,8 @@ int main(int argc, char **argv)
             printf("%s (%s in %s): %s\n", k.form, k.name, k.module, ptera_engine_error(engine));
         same ? g->passed++ : g->failed++;
     }
+    int status = report(found_print(engine, &(unsigned){0}));
     ptera_engine_destroy(engine);
-    int status = report();
     free(index);
     free(results);
     return status;

@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "ptera.h"
+#include "tests/check/found.h"
 
 enum { THREADS = 128, MAX_CTAS = 16, GROUPS = 8 };
 
@@ -69,13 +70,12 @@ static uint64_t hash_of(const uint32_t *words, size_t n)
     return h;
 }
 
-static ptera_result run(ptera_engine *engine, ptera_module *module, const struct kernel *k,
-                        const void *input, uint32_t *out)
+static ptera_result run(ptera_module *module, const struct kernel *k, const void *input,
+                        uint32_t *out)
 {
     ptera_kernel *kernel;
     ptera_launch launch;
     ptera_result r = ptera_module_kernel(module, k->name, 0, &kernel);
-    (void)engine;
     ptera_launch_init(&launch);
     launch.grid[0] = k->ctas;
     launch.block[0] = THREADS;
@@ -127,19 +127,25 @@ static void run_all(ptera_engine *engine, const char *folder, char *index, unsig
             strcpy(loaded, k.module);
         }
         if (strcmp(held, k.input) != 0) {
+            ptera_memory_unregister(engine, input);
             free(input);
             input = read_file(folder, k.input, &bytes);
+            if (ptera_memory_register(engine, input, bytes) != PTERA_OK)
+                exit(2);
             strcpy(held, k.input);
         }
-        uint32_t *out = calloc((size_t)THREADS * k.words, 4 * k.ctas);
-        ptera_result r = run(engine, module, &k, input, out);
+        void *out;
+        if (ptera_buffer_alloc(engine, (size_t)THREADS * k.words * 4 * k.ctas, &out) != PTERA_OK)
+            exit(2);
+        ptera_result r = run(module, &k, input, out);
         unsigned differ = r == PTERA_OK ? compare(&k, out) : k.ctas;
         if (differ)
             printf("%s (%s in %s): %u of %u CTAs differ %s\n", k.form, k.name, k.module, differ,
                    k.ctas, r == PTERA_OK ? "" : ptera_engine_error(engine));
         differ ? find_group(k.group)->failed++ : find_group(k.group)->passed++;
-        free(out);
+        ptera_buffer_free(engine, out);
     }
+    ptera_memory_unregister(engine, input);
     free(input);
 }
 
@@ -157,6 +163,7 @@ int main(int argc, char **argv)
     size_t bytes;
     char *index = read_file(argv[1], "index.tsv", &bytes);
     run_all(engine, argv[1], index, every, argc > 2 ? argv[2] : NULL, argc > 3 ? argv[3] : NULL);
+    failed = found_print(engine, &(unsigned){0});
     ptera_engine_destroy(engine);
     free(index);
     for (struct group *g = groups; g->name[0]; g++) {
