@@ -78,8 +78,7 @@ static bool set_option(struct options *o, const char *name, const char *value)
     if (!strcmp(name, "--cpu")) {
         o->trial.is_native_once = false;
         o->trial.cpu = strcmp(value, "all") ? value : NULL;
-    }
-    else if (!strcmp(name, "--out"))
+    } else if (!strcmp(name, "--out"))
         o->folder = value;
     else
         return false;

@@ -94,12 +94,17 @@ void pt_cu_check_set(ptera_options *options, CUcontext ctx)
 
 /* ---- the end --------------------------------------------------------------------------------- */
 
+/* The variables of modules, which nobody has to unload at the end, are none. */
 static void find_leaks(CUcontext ctx)
 {
     struct pt_history *history = ctx->engine->mem.history;
     struct pt_allocation a;
-    for (size_t i = 0; history && pt_history_next_live(history, &i, &a);) {
+    size_t i = 0;
+    while (history && pt_history_next_live(history, &i, &a)) {
+        struct pt_mem_record record;
         char place[64], detail[1024];
+        if (pt_mem_near(&ctx->engine->mem, a.address, &record) && record.kind == PT_MEM_GLOBALS)
+            continue;
         snprintf(place, sizeof place, "%" PRIu64 " bytes at 0x%" PRIx64, a.bytes, a.address);
         pt_history_describe(&a.made, "they were never freed; made", detail, sizeof detail);
         pt_finding_add_host(ctx->engine,

@@ -38,5 +38,6 @@ int main()
     for (int i = 0; i < 4; i++)
         EXPECT(seen[i] == i + 1);
     CUDA(cudaStreamDestroy(stream));
+    CUDA(cudaFreeHost(p));
     return passed();
 }

@@ -48,5 +48,6 @@ int main()
     CUDA(cudaMemcpy(host, out, sizeof host, cudaMemcpyDeviceToHost));
     for (int i = 0; i < 8; i++)
         EXPECT(host[i] == 100 + i / 4 * 4 + (i + 1) % 4);
+    CUDA(cudaFree(out));
     return passed();
 }

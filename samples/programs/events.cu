@@ -32,5 +32,6 @@ int main()
     CUDA(cudaEventElapsedTime(&second, middle, end));
     CUDA(cudaEventElapsedTime(&both, begin, end));
     EXPECT(first >= 0 && second > 0 && both >= second);
+    CUDA(cudaFree(out));
     return passed();
 }

@@ -57,5 +57,6 @@ int main()
     CUDA(cudaGraphLaunch(exec, stream));
     CUDA(cudaStreamSynchronize(stream));
     EXPECT(host[0] == 9);
+    CUDA(cudaFree(p));
     return passed();
 }

@@ -30,5 +30,6 @@ int main()
     CUDA(cudaMemcpy(host, p, sizeof host, cudaMemcpyDeviceToHost));
     for (int i = 0; i < n; i++)
         EXPECT(host[i] == (i + rounds) % n + rounds);
+    CUDA(cudaFree(p));
     return passed();
 }

@@ -52,5 +52,8 @@ int main()
     }
     CUDA(cudaEventDestroy(begin));
     CUDA(cudaEventDestroy(end));
+    CUDA(cudaFree(da));
+    CUDA(cudaFree(db));
+    CUDA(cudaFree(dc));
     return passed();
 }

@@ -34,5 +34,6 @@ int main()
     CUDA(cudaMemcpy(host, p, sizeof host, cudaMemcpyDeviceToHost));
     for (int i = 0; i < 32; i++)
         EXPECT(host[i] == (float)i * i);
+    CUDA(cudaFree(p));
     return passed();
 }

@@ -25,5 +25,6 @@ int main()
     CUDA(cudaMemcpy(host, out, sizeof host, cudaMemcpyDeviceToHost));
     for (int i = 0; i < 32; i++)
         EXPECT(host[i] == 3 * i + 2000);
+    CUDA(cudaFree(out));
     return passed();
 }

@@ -43,5 +43,7 @@ int main()
     sum<<<8, 256>>>(din, n, dout);
     CUDA(cudaMemcpy(&out, dout, sizeof out, cudaMemcpyDeviceToHost));
     EXPECT(out == want);
+    CUDA(cudaFree(din));
+    CUDA(cudaFree(dout));
     return passed();
 }

@@ -49,5 +49,6 @@ int main()
     }
     CUDA(cudaStreamDestroy(late));
     CUDA(cudaFreeHost(host));
+    CUDA(cudaFree(device));
     return passed();
 }

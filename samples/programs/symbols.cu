@@ -38,5 +38,6 @@ int main()
     EXPECT(r == 7);
     EXPECT(cudaMemcpyToSymbol(weights, host, 17) == cudaErrorInvalidValue);
     EXPECT(cudaGetLastError() == cudaErrorInvalidValue);
+    CUDA(cudaFree(out));
     return passed();
 }

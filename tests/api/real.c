@@ -22,7 +22,7 @@ struct real_case {
 };
 
 static ptera_engine *engine;
-static unsigned native; /* kernels that ran as native code: some must, with PTERA_ENGINE=jit */
+static unsigned native;      /* kernels that ran as native code: some must, with PTERA_ENGINE=jit */
 static const char *how = ""; /* isolate, late (asynchronous operations), race (the checker finds
                               * nothing), else plain */
 static const char *cases = SOURCE_DIR "/tests/hardware/real";

@@ -13,7 +13,7 @@
 
 static ptera_engine *engine;
 static unsigned native; /* kernels that ran as native code: some must, with PTERA_ENGINE=jit */
-static int isolate; /* an argument is given: launches are isolated */
+static int isolate;     /* an argument is given: launches are isolated */
 static int passed, failed;
 
 static void check(const char *name, bool ok)

@@ -21,8 +21,7 @@ static bool launch(ptera_module *module, const struct bench_case *c, const struc
     ptera_launch launch;
     for (unsigned a = 0; a < l->n_arguments; a++) {
         const struct bench_argument *argument = &l->argument[a];
-        value[a] =
-            argument->is_buffer ? (void *)&c->buffer[argument->buffer].host : argument->raw;
+        value[a] = argument->is_buffer ? (void *)&c->buffer[argument->buffer].host : argument->raw;
     }
     ptera_launch_init(&launch);
     memcpy(launch.grid, l->grid, sizeof l->grid);

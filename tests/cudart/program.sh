@@ -2,7 +2,8 @@
 # Compiles a CUDA program, if it has changed since, and runs it under `ptera exec`: program.sh NVCC
 # PTERA SOURCE FOLDER. With the shared runtime library, in each engine too, with the static one
 # inside (nvcc's default, and for its default target), and that one stripped. The first comment of a
-# source may end with the rest of its nvcc command.
+# source may end with the rest of its nvcc command. The checkers find nothing in the
+# samples.
 set -u
 nvcc=$1
 ptera=$2
@@ -39,6 +40,16 @@ fi
 for built in "$program" "$program.static" "$program.stripped"; do
     runs "$built"
 done
+case "$source" in
+*/samples/programs/*)
+    output=$("$ptera" check all --leak-check -- "$program" 2>&1)
+    case "$output" in
+    PASSED | "PASSED
+ptera check"*"nothing found") passed=$((passed + 1)) ;;
+    *) echo "FAILED check all: $output" && failed=$((failed + 1)) ;;
+    esac
+    ;;
+esac
 engines=interp
 "$ptera" info | grep -q '^compiler  *LLVM' && engines="interp jit"
 for PTERA_ENGINE in $engines; do

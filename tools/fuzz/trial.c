@@ -173,8 +173,8 @@ static void run_ways(const struct bench *bench, unsigned i, ptera_kernel *kernel
                      const struct request *r, struct contents *first, struct trial *trial)
 {
     const struct trial_options *o = bench->options;
-    bool is_native = o->engine != TRIAL_INTERP &&
-                     (!o->is_native_once || r->seed % bench->n_levels == i);
+    bool is_native =
+        o->engine != TRIAL_INTERP && (!o->is_native_once || r->seed % bench->n_levels == i);
     const struct way ways[] = {{"interpreted", PTERA_BACKEND_INTERP, 0, o->engine != TRIAL_JIT},
                                {"checked", PTERA_BACKEND_INTERP, o->checks, o->checks && !i},
                                {"native", PTERA_BACKEND_JIT, 0, is_native}};
