@@ -33,12 +33,13 @@ _Static_assert(PT_ADDRESS_PARAM32 == PT_ADDRESS_PARAM + 2 &&
 /* Bits of aux above the kind: 8 to 11 the log of the bytes, */
 enum { PT_ADDRESS_VECTOR = 0x4000 }; /* a vector's code, see above */
 
-/* A vector's code with the constant part in its usual place. */
+/* What an address is made of, a vector's with the constant part in its usual place. */
 PT_ACCESS_INLINE struct pt_code pt_address_code(const struct pt_code *c)
 {
-    struct pt_code copy = *c;
-    if (c->aux & PT_ADDRESS_VECTOR)
-        copy.imm = c->o[2] | (uint64_t)c->o[3] << 32;
+    struct pt_code copy;
+    copy.o[1] = c->o[1];
+    copy.imm = c->aux & PT_ADDRESS_VECTOR ? c->o[2] | (uint64_t)c->o[3] << 32 : c->imm;
+    copy.aux = c->aux;
     return copy;
 }
 

@@ -1,5 +1,6 @@
 /* What threads pass on to each other at barriers, fences, mbarriers and strong accesses. */
 #include "backend/interp/causality.h"
+#include "backend/interp/lines.h"
 #include "ir/bits.h"
 
 void *pt_causality_make(const struct pt_causality *g, size_t bytes)
@@ -66,6 +67,8 @@ static void free_cluster(struct pt_causality *g, struct pt_known_cluster *k)
         pt_causality_resize(g, k->gatherings, 0);
     if (k->shared)
         pt_causality_resize(g, k->shared, 0);
+    if (k->shared_lines)
+        pt_causality_resize(g, k->shared_lines, 0);
     pt_causality_resize(g, k, 0);
 }
 
@@ -73,13 +76,15 @@ static struct pt_known_cluster *make_cluster(struct pt_causality *g, const struc
 {
     const struct pt_launch *l = cta->launch;
     uint32_t n_ctas = l->cluster[0] * l->cluster[1] * l->cluster[2];
-    uint32_t n_warps = n_ctas * l->n_warps, cells = (l->shared_bytes + 3) / 4;
+    uint32_t n_warps = n_ctas * l->n_warps, n_lines = (l->shared_bytes + 127) >> PT_LINE_SHIFT;
+    uint32_t cells = n_lines * PT_LINE_WORDS;
     struct pt_known_cluster *k = pt_causality_make(g, sizeof *k + n_warps * sizeof *k->warps);
     if (!k)
         return NULL;
     k->gatherings = pt_causality_make(g, n_ctas * sizeof *k->gatherings);
     k->shared = pt_causality_make(g, (size_t)n_ctas * cells * PT_CELL_BYTES);
-    if (!k->gatherings || !k->shared) {
+    k->shared_lines = pt_causality_make(g, (size_t)n_ctas * n_lines * PT_LINE_BYTES_SHARED);
+    if (!k->gatherings || !k->shared || !k->shared_lines) {
         free_cluster(g, k);
         return NULL;
     }
@@ -100,7 +105,7 @@ static uint64_t first_warp(const struct pt_cta *cta, uint32_t n_warps)
     return number * n_warps;
 }
 
-struct pt_known_cluster *pt_causality_cluster(const struct pt_frame *f)
+struct pt_known_cluster *pt_causality_find(const struct pt_frame *f)
 {
     struct pt_causality *g = pt_causality_of(f);
     struct pt_async *async = f->cta->async;
@@ -158,6 +163,7 @@ void pt_causality_learn(struct pt_causality *g, struct pt_known *w, uint32_t lan
     }
     pt_clock_drop(&g->clocks, before);
     pt_clock_drop(&g->clocks, after);
+    w->cta_least = pt_causality_least(w, UINT32_MAX);
 }
 
 static uint32_t least_proxy(const struct pt_known *w, uint32_t lanes)

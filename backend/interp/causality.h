@@ -48,6 +48,7 @@ struct pt_known {
     uint32_t warp_time;
     struct pt_clock *clock[PT_WARP_SIZE]; /* of others */
     uint32_t cta_time[PT_WARP_SIZE];      /* up to when the clock knows all of the CTA */
+    uint32_t cta_least;                   /* the least of those */
     uint32_t proxy[PT_WARP_SIZE];         /* up to when a lane's own accesses are known to the
                                              async proxy */
     struct {
@@ -77,6 +78,7 @@ struct pt_known_cluster {
     uint32_t born;                 /* what was before, shared memory has forgotten */
     uint32_t first, n_warps;       /* of all its CTAs */
     uint64_t *shared;              /* cells of all windows */
+    char *shared_lines;            /* and lines (lines.h) */
     uint32_t window_cells;         /* of each CTA */
     struct pt_gathering (*gatherings)[PT_CLUSTER_BARRIER + 1][2]; /* by CTA and barrier */
     struct pt_known warps[];
@@ -115,9 +117,18 @@ static inline void *pt_causality_resize(const struct pt_causality *g, void *p, s
 #define pt_causality_make PT_LEVEL_NAME(pt_causality_make)
 void *pt_causality_make(const struct pt_causality *g, size_t bytes);
 
-#define pt_causality_cluster PT_LEVEL_NAME(pt_causality_cluster)
+#define pt_causality_find PT_LEVEL_NAME(pt_causality_find)
+struct pt_known_cluster *pt_causality_find(const struct pt_frame *f);
 /* The cluster of a frame. NULL: the launch is blind. */
-struct pt_known_cluster *pt_causality_cluster(const struct pt_frame *f);
+static inline struct pt_known_cluster *pt_causality_cluster(const struct pt_frame *f)
+{
+    const struct pt_causality *g = pt_causality_of(f);
+    const struct pt_async *async = f->cta->async;
+    struct pt_known_cluster *k = async->known;
+    bool is_it = g && !g->is_blind && async->known_grid == f->cta->launch->grid_id && k &&
+                 k->start == async->starts;
+    return is_it ? k : pt_causality_find(f);
+}
 static inline struct pt_known *pt_causality_warp(struct pt_known_cluster *k,
                                                  const struct pt_frame *f)
 {
@@ -143,6 +154,16 @@ void pt_causality_go_on(const struct pt_frame *f);
 /* Lanes learn what a clock knows. */
 void pt_causality_learn(struct pt_causality *g, struct pt_known *w, uint32_t lanes,
                         struct pt_clock *clock);
+/* Up to when all of the lanes know all of the CTA. */
+static inline uint32_t pt_causality_least(const struct pt_known *w, uint32_t lanes)
+{
+    uint32_t least = UINT32_MAX;
+    for (uint32_t i = 0; i < PT_WARP_SIZE; i++) {
+        uint32_t time = w->cta_time[i] | ((lanes >> i & 1) - 1);
+        least = time < least ? time : least;
+    }
+    return least;
+}
 #define pt_causality_gather PT_LEVEL_NAME(pt_causality_gather)
 /* Adds what the lanes know, each of them. */
 void pt_causality_gather(struct pt_causality *g, const struct pt_known *w, uint32_t lanes,

@@ -1,5 +1,6 @@
 /* Cells by address: pages in a hash table. */
 #include "backend/interp/cells.h"
+#include "backend/interp/lines.h"
 
 static uint32_t hash(uint64_t v)
 {
@@ -44,40 +45,71 @@ static bool grow(struct pt_cells *cells)
     return true;
 }
 
-uint64_t *pt_cells_find_page(struct pt_cells *cells, uint64_t number)
+enum { PAGE_LINES = 1 << (PT_PAGE_SHIFT - PT_LINE_SHIFT) };
+
+static char *make_lines(const struct pt_cells *cells)
+{
+    char *lines = resize(cells, NULL, (size_t)PAGE_LINES * PT_LINE_BYTES);
+    for (uint32_t i = 0; lines && i < PAGE_LINES; i++)
+        memset(lines + (size_t)i * PT_LINE_BYTES, 0, sizeof(struct pt_line));
+    return lines;
+}
+
+const struct pt_page *pt_cells_find_page(struct pt_cells *cells, uint64_t number)
 {
     if (2 * cells->n >= cells->room && !grow(cells)) {
         cells->is_out_of_memory = true;
         return NULL;
     }
     struct pt_page *page = place_of(cells, number);
-    if (page->number)
-        return page->cells;
-    page->cells = make_zeros(cells, (size_t)PT_PAGE_CELLS * PT_CELL_BYTES);
-    if (!page->cells) {
+    if (!page->number) {
+        page->lines = make_lines(cells);
+        if (!page->lines) {
+            cells->is_out_of_memory = true;
+            return NULL;
+        }
+        page->number = number;
+        cells->n++;
+    }
+    struct pt_page *recent = &cells->recent[number % PT_RECENT_PAGES];
+    *recent = *page;
+    return recent;
+}
+
+const struct pt_page *pt_cells_split(struct pt_cells *cells, uint64_t address)
+{
+    struct pt_page *page = place_of(cells, (address >> PT_PAGE_SHIFT) + 1);
+    uint64_t *made = make_zeros(cells, (size_t)PT_PAGE_CELLS * PT_CELL_BYTES);
+    if (!made) {
         cells->is_out_of_memory = true;
         return NULL;
     }
-    page->number = number;
-    cells->n++;
-    return page->cells;
+    for (uint32_t i = 0; i < PAGE_LINES; i++)
+        pt_line_split((const struct pt_line *)(void *)(page->lines + (size_t)i * PT_LINE_BYTES),
+                      pt_cells_at(made, i * PT_LINE_WORDS));
+    resize(cells, page->lines, 0);
+    page->lines = NULL;
+    page->cells = made;
+    struct pt_page *recent = &cells->recent[page->number % PT_RECENT_PAGES];
+    *recent = *page;
+    return recent;
 }
 
 uint32_t pt_cells_site(struct pt_cells *cells, uint32_t func, uint32_t insn)
 {
-    uint32_t i = hash((uint64_t)func << 32 | insn) % (PT_SITES - 1);
+    uint32_t i = hash((uint64_t)func << 32 | insn) & (PT_SITES - 1);
     for (;;) {
-        struct pt_site *site = &cells->sites[1 + i];
-        if (site->func == func + 1 && site->insn == insn)
-            return 1 + i;
-        if (!site->func && cells->n_sites == PT_SITES / 2)
+        struct pt_site *site = &cells->sites[i];
+        if (i && site->func == func + 1 && site->insn == insn)
+            return i;
+        if (i && !site->func && cells->n_sites == PT_SITES / 2)
             return 0;
-        if (!site->func) {
+        if (i && !site->func) {
             *site = (struct pt_site){func + 1, insn};
             cells->n_sites++;
-            return 1 + i;
+            return i;
         }
-        i = (i + 1) % (PT_SITES - 1);
+        i = (i + 1) & (PT_SITES - 1);
     }
 }
 
@@ -92,7 +124,9 @@ void pt_cells_end(struct pt_cells *cells)
 {
     for (uint32_t i = 0; i < cells->room; i++)
         if (cells->pages[i].number)
-            resize(cells, cells->pages[i].cells, 0);
+            resize(cells,
+                   cells->pages[i].cells ? (void *)cells->pages[i].cells : cells->pages[i].lines,
+                   0);
     if (cells->pages)
         resize(cells, cells->pages, 0);
     if (cells->sites)

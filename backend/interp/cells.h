@@ -1,4 +1,5 @@
-/* Shadow memory: who accessed each word of memory last, in 8 bytes for each byte.
+/* Shadow memory: who accessed each word of memory last, in 8 bytes for each byte. A page begins with
+ * lines instead, in one byte for each (lines.h), and is split into cells where these do not do.
  *
  * A *stamp* is an access: when, by which lanes of which warp, how strong. A cell has that of the
  * last write to a word, and of two reads since: the first, and the last that is not ordered behind
@@ -27,6 +28,10 @@ enum {
 _Static_assert(1 << PT_STAMP_WARP_BITS == PT_CLOCK_WARPS, "as many as clocks have numbers for");
 
 #define PT_STAMP_LANES (UINT64_C(0x3ff) << PT_STAMP_LOW)
+/* Fields that are equal in stamps of one thread. */
+#define PT_STAMP_THREAD                                                            \
+    (((UINT64_C(1) << PT_STAMP_WARP_BITS) - 1) << PT_STAMP_WARP | PT_STAMP_LANES | \
+     UINT64_C(1) << PT_STAMP_IS_SPREAD)
 
 static inline uint32_t pt_stamp_field(uint64_t stamp, uint32_t at, uint32_t bits)
 {
@@ -52,13 +57,21 @@ static inline uint32_t pt_stamp_high(uint64_t stamp)
 enum pt_cell_stamp { PT_CELL_WRITE, PT_CELL_READ, PT_CELL_READ_LAST, PT_CELL_STAMPS };
 
 /* A cell, in arrays of each of its stamps, and of what more is known of them: of each 16 bits of
- * its site, and above all 4 of its bytes. */
+ * its site, and above all 4 of its bytes. Those of PT_LINE_WORDS words lie together. */
 struct pt_cell {
     uint64_t *at;
     size_t stride; /* from array to array */
 };
 enum { PT_CELL_BYTES = (PT_CELL_STAMPS + 1) * sizeof(uint64_t) };
 _Static_assert(PT_CELL_BYTES == 32, "8 bytes for each byte of a word");
+
+enum { PT_LINE_WORDS = 32 };
+static inline struct pt_cell pt_cells_at(uint64_t *cells, size_t word)
+{
+    size_t in_line = word % PT_LINE_WORDS;
+    return (struct pt_cell){&cells[(word - in_line) * (PT_CELL_BYTES / 8) + in_line],
+                            PT_LINE_WORDS};
+}
 
 static inline uint64_t *pt_cell_stamps(struct pt_cell c, enum pt_cell_stamp which)
 {
@@ -101,6 +114,26 @@ static inline void pt_cell_set(struct pt_cell c, enum pt_cell_stamp which, uint6
     *more = (*more & ~pt_cell_fields(which, 0xffff, 15)) | pt_cell_fields(which, site, bytes);
 }
 
+/* Of the same instruction, or one at the same time: the lanes between the lowest and the highest
+ * of both, if the stamps differ in nothing else. False: they do. */
+static inline bool pt_cell_widen(struct pt_cell c, enum pt_cell_stamp which, uint64_t stamp,
+                                 uint32_t site, uint32_t bytes)
+{
+    const uint64_t lanes = PT_STAMP_LANES | UINT64_C(1) << PT_STAMP_IS_SPREAD;
+    uint64_t old = pt_cell_stamp(c, which);
+    uint32_t old_bytes = pt_cell_bytes(c, which);
+    if ((old ^ stamp) & ~lanes || pt_cell_site(c, which) != site)
+        return false;
+    uint32_t low = pt_stamp_low(old), high = pt_stamp_high(old);
+    bool is_spread = (old | stamp) >> PT_STAMP_IS_SPREAD & 1 || old_bytes != bytes;
+    low = pt_stamp_low(stamp) < low ? pt_stamp_low(stamp) : low;
+    high = pt_stamp_high(stamp) > high ? pt_stamp_high(stamp) : high;
+    stamp = (stamp & ~lanes) | (uint64_t)low << PT_STAMP_LOW | (uint64_t)high << PT_STAMP_HIGH |
+            (uint64_t)(is_spread && low != high) << PT_STAMP_IS_SPREAD;
+    pt_cell_set(c, which, stamp, site, old_bytes | bytes);
+    return true;
+}
+
 enum {
     PT_SITES = 1 << 15,
     PT_PAGE_SHIFT = 12,
@@ -115,7 +148,8 @@ struct pt_site {
 
 struct pt_page {
     uint64_t number; /* the address above PT_PAGE_SHIFT, one more; 0: free */
-    uint64_t *cells;
+    uint64_t *cells; /* NULL: it has lines so far */
+    char *lines;
 };
 
 /* Cells of memory by its address, and the sites that stamps name. */
@@ -130,20 +164,26 @@ struct pt_cells {
 };
 
 #define pt_cells_find_page PT_LEVEL_NAME(pt_cells_find_page)
-/* The cells of a page; NULL: there is no memory. */
-uint64_t *pt_cells_find_page(struct pt_cells *cells, uint64_t number);
+/* A page, until the next is looked for; NULL: there is no memory. */
+const struct pt_page *pt_cells_find_page(struct pt_cells *cells, uint64_t number);
+static inline const struct pt_page *pt_cells_page(struct pt_cells *cells, uint64_t address)
+{
+    uint64_t number = (address >> PT_PAGE_SHIFT) + 1;
+    const struct pt_page *recent = &cells->recent[number % PT_RECENT_PAGES];
+    return recent->number == number ? recent : pt_cells_find_page(cells, number);
+}
+#define pt_cells_split PT_LEVEL_NAME(pt_cells_split)
+/* The page of an address has cells from now on; NULL: there is no memory. */
+const struct pt_page *pt_cells_split(struct pt_cells *cells, uint64_t address);
 /* The cell of the word at an address; at NULL: there is no memory. */
 static inline struct pt_cell pt_cells_cell(struct pt_cells *cells, uint64_t address)
 {
-    uint64_t number = (address >> PT_PAGE_SHIFT) + 1;
-    struct pt_page *recent = &cells->recent[number % PT_RECENT_PAGES];
-    if (recent->number != number) {
-        uint64_t *found = pt_cells_find_page(cells, number);
-        if (!found)
-            return (struct pt_cell){NULL, 0};
-        *recent = (struct pt_page){number, found};
-    }
-    return (struct pt_cell){&recent->cells[address >> 2 & (PT_PAGE_CELLS - 1)], PT_PAGE_CELLS};
+    const struct pt_page *page = pt_cells_page(cells, address);
+    if (page && !page->cells)
+        page = pt_cells_split(cells, address);
+    if (!page)
+        return (struct pt_cell){NULL, 0};
+    return pt_cells_at(page->cells, address >> 2 & (PT_PAGE_CELLS - 1));
 }
 #define pt_cells_site PT_LEVEL_NAME(pt_cells_site)
 /* The number of a place; 0: there are too many. */

@@ -16,233 +16,6 @@ enum { WIDTH = 2, USE = 5 };
 /* Above the use, in its operand: what else the access is. */
 enum { IS_STORE = 0x80, IS_READ_TOO = 0x100, ORDER = 9 /* 4 bits */, SCOPE = 13 };
 
-/* ---- words ----------------------------------------------------------------------------------- */
-
-/* True if a race was told. */
-static inline bool compare(const struct pt_conflict *a, const struct pt_word *w,
-                           enum pt_cell_stamp which)
-{
-    uint64_t stamp = pt_cell_stamp(w->cell, which);
-    if (!stamp || pt_conflict_is_old(a, w->lane, stamp, w->born) ||
-        !(pt_cell_bytes(w->cell, which) & w->bytes) || pt_conflict_is_strong(a, stamp))
-        return false;
-    uint32_t other = pt_conflict_other(a, w->lane, stamp);
-    if (other == PT_WARP_SIZE)
-        return false;
-    pt_conflict_tell(a, w, which, other);
-    return true;
-}
-
-static inline uint64_t stamp_of(const struct pt_conflict *a, const struct pt_word *w)
-{
-    return a->stamp | (uint64_t)w->lane << PT_STAMP_LOW | (uint64_t)w->high << PT_STAMP_HIGH;
-}
-
-/* Of the same instruction, or one at the same time: the lanes between the lowest and the highest
- * of both, if the stamps differ in nothing else. False: they do. */
-static inline bool widen(struct pt_cell c, enum pt_cell_stamp which, uint64_t stamp, uint32_t site,
-                         uint32_t bytes)
-{
-    const uint64_t lanes = PT_STAMP_LANES | UINT64_C(1) << PT_STAMP_IS_SPREAD;
-    uint64_t old = pt_cell_stamp(c, which);
-    uint32_t old_bytes = pt_cell_bytes(c, which);
-    if ((old ^ stamp) & ~lanes || pt_cell_site(c, which) != site)
-        return false;
-    uint32_t low = pt_stamp_low(old), high = pt_stamp_high(old);
-    bool is_spread = (old | stamp) >> PT_STAMP_IS_SPREAD & 1 || old_bytes != bytes;
-    low = pt_stamp_low(stamp) < low ? pt_stamp_low(stamp) : low;
-    high = pt_stamp_high(stamp) > high ? pt_stamp_high(stamp) : high;
-    stamp = (stamp & ~lanes) | (uint64_t)low << PT_STAMP_LOW | (uint64_t)high << PT_STAMP_HIGH |
-            (uint64_t)(is_spread && low != high) << PT_STAMP_IS_SPREAD;
-    pt_cell_set(c, which, stamp, site, old_bytes | bytes);
-    return true;
-}
-
-static inline void note_read(const struct pt_conflict *a, const struct pt_word *w)
-{
-    struct pt_cell c = w->cell;
-    uint64_t stamp = stamp_of(a, w), last = pt_cell_stamp(c, PT_CELL_READ_LAST);
-    if (last && widen(c, PT_CELL_READ_LAST, stamp, a->site, w->bytes))
-        return;
-    if (!last || pt_conflict_is_old(a, w->lane, last, w->born)) {
-        pt_cell_set(c, PT_CELL_READ_LAST, stamp, a->site, w->bytes);
-        return;
-    }
-    uint64_t first = pt_cell_stamp(c, PT_CELL_READ);
-    if (!first || pt_conflict_is_old(a, w->lane, first, w->born))
-        pt_cell_set(c, PT_CELL_READ, last, pt_cell_site(c, PT_CELL_READ_LAST),
-                    pt_cell_bytes(c, PT_CELL_READ_LAST));
-    else if (a->scope && !pt_stamp_field(last, PT_STAMP_SCOPE, PT_STAMP_SCOPE_BITS))
-        return; /* a weak read says more: it races with more */
-    pt_cell_set(c, PT_CELL_READ_LAST, stamp, a->site, w->bytes);
-}
-
-static inline bool is_kept_write(uint64_t stamp)
-{
-    return stamp >> PT_STAMP_IS_WRITE & 1;
-}
-
-static inline void note_write(const struct pt_conflict *a, const struct pt_word *w)
-{
-    struct pt_cell c = w->cell;
-    uint64_t stamp = stamp_of(a, w), old = pt_cell_stamp(c, PT_CELL_WRITE);
-    const uint64_t strength = ~(UINT64_C(0xf) << PT_STAMP_SCOPE); /* and that it is atomic */
-    if (a->scope && old && !((old ^ stamp) & strength) &&
-        !pt_stamp_field(old, PT_STAMP_SCOPE, PT_STAMP_SCOPE_BITS))
-        return; /* the thread's weak write of this time says more: it races with more */
-    if (old && w->bytes != 15 && widen(c, PT_CELL_WRITE, stamp, a->site, w->bytes)) {
-        return;
-    }
-    uint64_t first = pt_cell_stamp(c, PT_CELL_READ);
-    for (int which = PT_CELL_READ; which <= PT_CELL_READ_LAST; which++)
-        if (!(pt_cell_bytes(c, (enum pt_cell_stamp)which) & ~w->bytes))
-            *pt_cell_stamps(c, (enum pt_cell_stamp)which) = 0;
-    if (a->scope && is_kept_write(first) && !pt_conflict_is_old(a, w->lane, first, w->born))
-        *pt_cell_stamps(c, PT_CELL_READ) = first;
-    else if (a->scope && old && !pt_conflict_is_old(a, w->lane, old, w->born))
-        pt_cell_set(c, PT_CELL_READ, old | UINT64_C(1) << PT_STAMP_IS_WRITE,
-                    pt_cell_site(c, PT_CELL_WRITE), pt_cell_bytes(c, PT_CELL_WRITE));
-    pt_cell_set(c, PT_CELL_WRITE, stamp, a->site, w->bytes);
-}
-
-static inline void see_word(const struct pt_conflict *a, const struct pt_word *w)
-{
-    struct pt_word highest = *w;
-    bool is_told = compare(a, w, PT_CELL_WRITE);
-    if (!is_told && w->high != w->lane) {
-        highest.lane = w->high;
-        compare(a, &highest, PT_CELL_WRITE);
-    }
-    if (!(a->use & PT_USE_WRITE)) {
-        if (!is_told && is_kept_write(pt_cell_stamp(w->cell, PT_CELL_READ)))
-            compare(a, w, PT_CELL_READ);
-        note_read(a, w);
-        return;
-    }
-    if (!is_told && !compare(a, w, PT_CELL_READ))
-        compare(a, w, PT_CELL_READ_LAST);
-    note_write(a, w);
-}
-
-/* The cell of a word. False: none is kept. Its own window of local memory is a thread's alone. */
-static inline bool find_cell(const struct pt_conflict *a, struct pt_word *w)
-{
-    const struct pt_cta *cta = a->frame->cta;
-    uint64_t offset = w->address - (uint64_t)(uintptr_t)a->frame->shared;
-    if (offset <= UINT32_MAX) {
-        uint32_t rank = (uint32_t)offset >> PT_SHARED_RANK_SHIFT;
-        uint32_t cell = ((uint32_t)offset & ((1u << PT_SHARED_RANK_SHIFT) - 1)) / 4;
-        w->born = a->cluster->born;
-        if (rank * a->launch->clocks.n_warps >= a->cluster->n_warps ||
-            cell >= a->cluster->window_cells)
-            return false;
-        size_t cells = a->cluster->window_cells;
-        w->cell = (struct pt_cell){
-            &a->cluster->shared[rank * cells * PT_CELL_BYTES / sizeof(uint64_t) + cell], cells};
-        return true;
-    }
-    const struct pt_launch *l = cta->launch;
-    if (w->address - (uint64_t)(uintptr_t)cta->local < l->local_stride * l->threads)
-        return false;
-    w->born = 1;
-    w->cell = pt_cells_cell(&a->launch->cells, w->address);
-    return w->cell.at;
-}
-
-/* The words of a range of bytes. */
-static inline void see_range(const struct pt_conflict *a, struct pt_word *w, uint64_t address,
-                             uint32_t bytes,
-                             void (*see)(const struct pt_conflict *, const struct pt_word *))
-{
-    uint64_t end = address + bytes;
-    for (uint64_t at = address & ~UINT64_C(3); at < end; at += 4) {
-        w->bytes = 15;
-        if (at < address)
-            w->bytes &= 15u << (address - at);
-        if (at + 4 > end)
-            w->bytes &= 15u >> (at + 4 - end);
-        w->address = at;
-        if (find_cell(a, w))
-            see(a, w);
-    }
-}
-
-/* Lanes from `lane` on, of which each accesses what lies behind the one before it, or all the same
- * place; `twice`: so do as many, this much higher. Returns how many. */
-static uint32_t count_run(const struct pt_conflict *a, uint32_t left, uint32_t lane, uint64_t step)
-{
-    uint32_t n = 1;
-    while (lane + n < PT_WARP_SIZE && left >> (lane + n) & 1 &&
-           a->address[lane + n] == a->address[lane] + n * step)
-        n++;
-    return n;
-}
-
-/* The word's stamp of lanes one behind the other. */
-static inline uint64_t lanes_of_word(const struct pt_conflict *a, uint32_t lane, uint32_t word,
-                                     uint32_t twice)
-{
-    uint32_t low = lane + word * 4 / a->bytes, high = low;
-    bool is_spread = a->bytes < 4;
-    if (is_spread)
-        high = low + 4 / a->bytes - 1;
-    high += twice;
-    return a->stamp | (uint64_t)low << PT_STAMP_LOW | (uint64_t)high << PT_STAMP_HIGH |
-           (uint64_t)is_spread << PT_STAMP_IS_SPREAD;
-}
-
-enum { RUN_LEAST = 4, HALF = PT_WARP_SIZE / 2 };
-
-/* False: it is not that simple. */
-static bool see_run(const struct pt_conflict *a, uint32_t lane, uint32_t n, uint32_t twice)
-{
-    uint64_t stamps[PT_WARP_SIZE * 4], address = a->address[lane];
-    uint32_t words = n * a->bytes / 4, cta_time = UINT32_MAX;
-    struct pt_word w = {.address = address, .lane = lane};
-    bool crosses = address >> PT_PAGE_SHIFT != (address + n * a->bytes - 1) >> PT_PAGE_SHIFT;
-    if (n < RUN_LEAST || a->scope || crosses || address % 4 || n * a->bytes % 4 || a->bytes > 16 ||
-        (twice && a->bytes < 4))
-        return false;
-    struct pt_word last = {.address = address + n * a->bytes - 4};
-    if (!find_cell(a, &last) || !find_cell(a, &w))
-        return false;
-    for (uint32_t i = 0; i < n; i++) {
-        uint32_t one = a->warp->cta_time[lane + i], two = a->warp->cta_time[lane + i + twice];
-        cta_time = one < cta_time ? one : cta_time;
-        cta_time = two < cta_time ? two : cta_time;
-    }
-    for (uint32_t i = 0; i < words; i++)
-        stamps[i] = lanes_of_word(a, lane, i, twice);
-    return pt_conflict_run(a, &w, stamps, words, cta_time);
-}
-
-/* True if the upper half of the warp accesses what the lower one does. */
-static bool is_twice(const struct pt_conflict *a)
-{
-    uint64_t differ = 0;
-    for (uint32_t i = 0; i < HALF; i++)
-        differ |= a->address[i] ^ a->address[i + HALF];
-    return !differ;
-}
-
-static void see_lanes(const struct pt_conflict *a)
-{
-    bool is_read = !(a->use & PT_USE_WRITE);
-    uint32_t twice = is_read && a->lanes == UINT32_MAX && is_twice(a) ? HALF : 0;
-    for (uint32_t left = twice ? UINT32_MAX >> HALF : a->lanes; left;) {
-        uint32_t lane = (uint32_t)__builtin_ctz(left), n = count_run(a, left, lane, a->bytes);
-        if (n == 1 || !see_run(a, lane, n, twice)) {
-            struct pt_word w = {.lane = lane};
-            n = is_read ? count_run(a, left, lane, 0) : 1;
-            w.high = lane + n - 1 + twice;
-            see_range(a, &w, a->address[lane], a->bytes, see_word);
-        }
-        left &= ~(uint32_t)(((UINT64_C(1) << n) - 1) << lane);
-    }
-    if (a->launch->cells.is_out_of_memory)
-        pt_causality_blind(a->frame, "there is no memory for who accessed what");
-}
-
 /* ---- accesses of threads --------------------------------------------------------------------- */
 
 static bool begin_access(struct pt_conflict *a, const struct pt_code *c, struct pt_frame *f,
@@ -301,7 +74,7 @@ PT_HANDLER(before_access)
     enum pt_order order = (enum pt_order)(what >> ORDER & 15);
     a.width = !(c->aux & PT_ADDRESS_VECTOR) ? c->o[WIDTH] : what & IS_STORE ? (uint32_t)bytes : 0;
     set_scope(&a, (enum pt_scope)(what >> SCOPE));
-    see_lanes(&a);
+    pt_conflict_see(&a);
     if (order != PT_ORDER_PLAIN)
         see_strong(&a, order, what & IS_READ_TOO);
     return c + 1;
@@ -364,36 +137,11 @@ static bool see_access(const struct pt_event *e, const struct pt_access *access)
     if (access->order != PT_ORDER_PLAIN)
         set_scope(&a, PT_SCOPE_SYS);
     a.data = access->data;
-    see_lanes(&a);
+    pt_conflict_see(&a);
     return true;
 }
 
 /* ---- asynchronous operations ----------------------------------------------------------------- */
-
-/* An operation's word: what came before it. Those that write leave nothing to compare with: whether
- * later accesses wait for it is looked at elsewhere. */
-static void see_async_word(const struct pt_conflict *a, const struct pt_word *w)
-{
-    uint64_t stamp = pt_cell_stamp(w->cell, PT_CELL_WRITE);
-    bool is_told = compare(a, w, PT_CELL_WRITE);
-    bool are_strong = a->scope && pt_stamp_field(stamp, PT_STAMP_SCOPE, PT_STAMP_SCOPE_BITS);
-    if (!is_told && a->is_of_async_proxy && stamp && pt_stamp_time(stamp) >= w->born &&
-        !are_strong) {
-        uint32_t warp = pt_stamp_warp(stamp), low = pt_stamp_low(stamp);
-        struct pt_clock_known known =
-            pt_clock_find(&a->launch->clocks, a->warp->clock[w->lane], warp, low);
-        if (warp == a->warp->number && low == w->lane && known.proxy < a->warp->proxy[low])
-            known.proxy = a->warp->proxy[low];
-        if (known.proxy < pt_stamp_time(stamp))
-            pt_conflict_tell_proxy(a, w, low);
-    }
-    if (!(a->use & PT_USE_WRITE))
-        return;
-    if (!is_told && !compare(a, w, PT_CELL_READ))
-        compare(a, w, PT_CELL_READ_LAST);
-    for (int which = 0; which < PT_CELL_STAMPS && w->bytes == 15; which++)
-        *pt_cell_stamps(w->cell, (enum pt_cell_stamp)which) = 0;
-}
 
 struct side {
     struct pt_conflict *access;
@@ -403,11 +151,10 @@ struct side {
 static bool see_extent(void *ud, uint64_t address, uint32_t bytes)
 {
     struct side *side = ud;
-    struct pt_word w = {.lane = side->lane, .high = side->lane};
     uint64_t addresses[PT_WARP_SIZE];
     addresses[side->lane] = address;
     side->access->address = addresses;
-    see_range(side->access, &w, address, bytes, see_async_word);
+    pt_conflict_see_async(side->access, side->lane, address, bytes);
     return true;
 }
 

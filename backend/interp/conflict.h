@@ -63,6 +63,13 @@ void pt_conflict_tell(const struct pt_conflict *a, const struct pt_word *w,
 #define pt_conflict_tell_proxy PT_LEVEL_NAME(pt_conflict_tell_proxy)
 /* An asynchronous operation behind a write that its proxy may not see. */
 void pt_conflict_tell_proxy(const struct pt_conflict *a, const struct pt_word *w, uint32_t other);
+#define pt_conflict_see PT_LEVEL_NAME(pt_conflict_see)
+/* Compares all of it, and remembers it. */
+void pt_conflict_see(const struct pt_conflict *a);
+#define pt_conflict_see_async PT_LEVEL_NAME(pt_conflict_see_async)
+/* What an asynchronous operation accesses, of a lane that issues it. */
+void pt_conflict_see_async(const struct pt_conflict *a, uint32_t lane, uint64_t address,
+                           uint32_t bytes);
 #define pt_conflict_run PT_LEVEL_NAME(pt_conflict_run)
 /* Compares and remembers a weak access of words one behind the other, from `w` on, where nothing
  * races: else false, and nothing has changed. stamps: of each word, complete. */

@@ -11,10 +11,6 @@ enum {
     TIME_MASK = (1 << PT_STAMP_TIME_BITS) - 1,
     WARP_MASK = (1 << PT_STAMP_WARP_BITS) - 1,
 };
-/* Fields that are equal in stamps of one thread. */
-#define THREAD \
-    ((uint64_t)WARP_MASK << PT_STAMP_WARP | PT_STAMP_LANES | UINT64_C(1) << PT_STAMP_IS_SPREAD)
-
 static inline uint64_t is_old(const struct bounds *b, uint64_t stamp)
 {
     int64_t time = (int64_t)(stamp & TIME_MASK);
@@ -28,9 +24,9 @@ static inline uint64_t is_old(const struct bounds *b, uint64_t stamp)
 static bool are_old(const struct bounds *b, const uint64_t *stamps, const uint64_t *before,
                     uint32_t n, bool is_single)
 {
-    uint64_t thread = is_single ? THREAD : UINT64_MAX, differ = 0;
+    uint64_t thread = is_single ? PT_STAMP_THREAD : UINT64_MAX, differ = 0;
     for (uint32_t i = 0; i < n; i++)
-        differ |= 1 ^ (is_old(b, before[i]) | (uint64_t) !((before[i] ^ stamps[i]) & thread));
+        differ |= 1 ^ (is_old(b, before[i]) | (uint64_t)!((before[i] ^ stamps[i]) & thread));
     return !differ;
 }
 
@@ -72,7 +68,7 @@ static void read_run(const struct pt_conflict *a, const struct bounds *b, struct
     const uint64_t first_fields = pt_cell_fields(PT_CELL_READ, 0xffff, 15);
     for (uint32_t i = 0; i < n; i++) {
         uint64_t l = last[i], f = first[i], m = more[i];
-        uint64_t is_gone = is_old(b, l) | (uint64_t) !((l ^ stamps[i]) & THREAD);
+        uint64_t is_gone = is_old(b, l) | (uint64_t)!((l ^ stamps[i]) & PT_STAMP_THREAD);
         uint64_t moves = -((1 ^ is_gone) & is_old(b, f));
         uint64_t moved = (m >> 16 & pt_cell_fields(PT_CELL_READ, 0xffff, 0)) |
                          (m >> 4 & pt_cell_fields(PT_CELL_READ, 0, 15));
