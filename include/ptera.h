@@ -230,11 +230,12 @@ typedef struct ptera_finding {
     const char *kind;    /* name of the kind: "race-async" */
     const char *kernel;  /* that was running; "": none was */
     const char *message; /* one line, without the place */
-    const char *text;    /* FILE:LINE:COL: error: TOOL: message, the line and a caret */
+    const char *text;    /* FILE:LINE:COL: error (or note): TOOL: message, the line and a caret */
     const char *detail;  /* the end of the message: what is wrong or missing; may be "" */
     uint64_t count;      /* how often, so far */
     uint64_t launch;     /* in which of the engine's launches first, from 1; 0: in none */
     unsigned parties;    /* that take part: 1 or 2 */
+    int is_note;         /* it does no harm by itself, and does not fail the launch */
 } ptera_finding;
 /* Finding `index` of all launches so far, while kernels run as well. Returns PTERA_ERROR_NOT_FOUND
  * past the last. */
@@ -277,6 +278,7 @@ PTERA_API ptera_result ptera_engine_findings_save(const ptera_engine *engine, co
 typedef struct ptera_finding_kind {
     size_t size; /* set by the caller */
     const char *tool, *name, *summary;
+    int is_note; /* as findings of it are */
 } ptera_finding_kind;
 PTERA_API ptera_result ptera_finding_kind_get(unsigned index, ptera_finding_kind *kind);
 
@@ -532,9 +534,9 @@ typedef struct ptera_launch {
     const char *const *parameter_names;
     /* A set of ptera_check: the launch is interpreted, slowly, and each pair of places in the PTX
      * that is at fault is told to `finding` when the launch first comes there: ptera_finding.text.
-     * The kernel goes on; the result is PTERA_ERROR_FINDINGS if it does not fail otherwise (which
-     * ptera_options.observe, for all launches, does not change). `finding` may be NULL; it is
-     * called by any worker, one call at a time. */
+     * The kernel goes on; the result is PTERA_ERROR_FINDINGS if it does not fail otherwise, and not
+     * all of them are notes (which ptera_options.observe, for all launches, does not change).
+     * `finding` may be NULL; it is called by any worker, one call at a time. */
     unsigned checks;
     void (*finding)(void *ud, const char *text);
     void *finding_ud;

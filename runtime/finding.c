@@ -173,10 +173,12 @@ void pt_finding_add(const struct pt_warp *warp, const struct pt_finding *given)
     bool is_new = found && found->seen_by != job->launch.grid_id;
     if (is_new) {
         found->seen_by = job->launch.grid_id;
-        atomic_fetch_add(&job->n_findings, 1);
+        if (!found->data.is_note)
+            atomic_fetch_add(&job->n_findings, 1);
         if (job->finding)
             job->finding(job->finding_ud, found->data.text);
-    } else if (!found && !atomic_load(&job->n_findings)) {
+    } else if (!found && !pt_finding_text_kinds[finding->kind].is_note &&
+               !atomic_load(&job->n_findings)) {
         atomic_store(&job->n_findings, 1);
     }
     pthread_mutex_unlock(&f->lock);

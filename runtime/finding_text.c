@@ -14,6 +14,8 @@
 const ptera_finding_kind pt_finding_text_kinds[PT_FINDING_KINDS] = {
 #define FINDING(tool_, id, name_, summary_) \
     [PT_FINDING_##id] = {.tool = (tool_), .name = (name_), .summary = (summary_)},
+#define NOTE(tool_, id, name_, summary_) \
+    [PT_FINDING_##id] = {.tool = (tool_), .name = (name_), .summary = (summary_), .is_note = 1},
 #include "backend/findings.def"
 #undef FINDING
 };
@@ -201,13 +203,14 @@ static const char *text_of(const struct filling *f, const struct pt_found *found
                            const struct pt_party *by)
 {
     const struct pt_insn *insn = by->place ? NULL : insn_of(f, by);
+    bool is_note = found->data.is_note;
     if (!insn) {
-        size_t n = strlen(found->data.message);
-        char *text = pt_arena_alloc(f->arena, n + sizeof "error: \n");
-        snprintf(text, n + sizeof "error: \n", "error: %s\n", found->data.message);
+        size_t n = strlen(found->data.message) + sizeof "error: \n";
+        char *text = pt_arena_alloc(f->arena, n);
+        snprintf(text, n, "%s: %s\n", is_note ? "note" : "error", found->data.message);
         return text;
     }
-    struct pt_diag diag = {.severity = PT_SEV_ERROR,
+    struct pt_diag diag = {.severity = is_note ? PT_SEV_NOTE : PT_SEV_ERROR,
                            .line = insn->line,
                            .col = insn->col,
                            .len = 1,
@@ -224,6 +227,7 @@ void pt_finding_text_fill(struct pt_found *found, const struct pt_finding *x,
     ptera_finding *data = &found->data;
     data->tool = kind->tool;
     data->kind = kind->name;
+    data->is_note = kind->is_note;
     data->kernel = job ? copy(&f, module_of(&f)->funcs.v[job->kernel->func].name) : "";
     data->detail = x->detail ? copy(&f, x->detail) : "";
     data->parties = x->other.who == PT_PARTY_NONE ? 1 : 2;

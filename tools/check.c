@@ -48,6 +48,7 @@ static const char check_help[] =
     "  --log-file FILE     where the report goes (standard error)\n"
     "  --save FILE         keeps what was found, for --read\n"
     "  --error-exitcode N  the exit status if something was found (1)\n"
+    "  --error-on-notes    notes count as well: they tell of what does no harm by itself\n"
     "  --print-limit N     the first N findings are told\n"
     "  --kernel-name NAME  findings in kernels of that name, a pattern of the shell, alone\n"
     "  --launch-skip N, --launch-count N\n"
@@ -59,9 +60,9 @@ static const char check_help[] =
     "  --gen-suppressions FILE\n"
     "                      writes such lines of what was found\n"
     "  --leak-check        of a program, with mem: memory that it never freed is a finding\n\n"
-    "Each finding is told once, with how often it was seen. Exit status: 0 nothing was found, 1 "
-    "something was, or the kernel failed;\n"
-    "a program's own if nothing was found.\n";
+    "Each finding is told once, with how often it was seen. Exit status: 0 nothing but notes was "
+    "found, 1 something was, or the\n"
+    "kernel failed; a program's own if nothing was found.\n";
 
 struct options {
     const char *tools; /* between commas */
@@ -69,7 +70,7 @@ struct options {
     const char *log_file, *save, *read, *suppressions, *new_suppressions, *kernels;
     unsigned print_limit, launch_skip, launch_count;
     int error_status;
-    bool tells_loads, tells_leaks;
+    bool tells_loads, tells_leaks, fails_by_notes;
 };
 
 static int wrong_usage(const char *what, const char *value)
@@ -167,13 +168,26 @@ static bool close_report(FILE *out)
     return out == stderr || fclose(out) == 0;
 }
 
-static void put_end(FILE *out, const struct options *o, unsigned n, bool is_good)
+static void put_end(FILE *out, const struct options *o, unsigned n, unsigned n_notes, bool is_good)
 {
     const char *tools = o->tools ? o->tools : "--read";
+    unsigned n_errors = n - n_notes;
     if (n)
-        fprintf(out, "ptera check %s: %u finding%s\n", tools, n, n > 1 ? "s" : "");
+        fprintf(out, "ptera check %s: ", tools);
     else if (is_good)
         fprintf(out, "ptera check %s: nothing found\n", tools);
+    if (n_errors)
+        fprintf(out, "%u finding%s%s", n_errors, n_errors > 1 ? "s" : "", n_notes ? ", " : "\n");
+    if (n_notes)
+        fprintf(out, "%u note%s\n", n_notes, n_notes > 1 ? "s" : "");
+}
+
+static unsigned count_notes(const struct report *report)
+{
+    unsigned n = 0;
+    for (unsigned i = 0; i < report->n; i++)
+        n += report->v[i].data.is_note ? 1 : 0;
+    return n;
 }
 
 /* `status`: of the run so far; -1: that of a program, which is not known. Returns the exit
@@ -183,15 +197,16 @@ static int put_report(const struct options *o, struct report *report, int status
     FILE *out = open_report(o->log_file);
     if (!out)
         return EXIT_FAILED;
-    unsigned n = report->n;
+    unsigned n = report->n, n_notes = count_notes(report);
     report->n = o->print_limit && o->print_limit < n ? o->print_limit : n;
     o->format->put(out, report);
     report->n = n;
     if (o->format->put == report_text_put)
-        put_end(out, o, n, status == EXIT_GOOD);
+        put_end(out, o, n, n_notes, status == EXIT_GOOD);
     if (!close_report(out))
         return EXIT_FAILED;
-    return n && status <= EXIT_FAILED ? o->error_status : status;
+    bool is_found = n > (o->fails_by_notes ? 0 : n_notes);
+    return is_found && status <= EXIT_FAILED ? o->error_status : status;
 }
 
 static int report_file(const struct options *o, const char *path, int status)
@@ -339,9 +354,11 @@ static bool take_option(struct options *o, const char *name, const char *value, 
 static bool take_flag(struct options *o, const char *arg)
 {
     bool tells_loads = !strcmp(arg, "--init=load"), tells_leaks = !strcmp(arg, "--leak-check");
+    bool fails_by_notes = !strcmp(arg, "--error-on-notes");
     o->tells_loads |= tells_loads;
     o->tells_leaks |= tells_leaks;
-    return tells_loads || tells_leaks;
+    o->fails_by_notes |= fails_by_notes;
+    return tells_loads || tells_leaks || fails_by_notes;
 }
 
 /* Takes its own options out of argv, as `--name value` and `--name=value`, up to `--`. Returns what

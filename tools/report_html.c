@@ -109,7 +109,7 @@ static void put_finding(FILE *out, const struct finding *f)
 {
     fprintf(out, "<section><h2>");
     put_text(out, f->data.message);
-    fprintf(out, "</h2>\n<p>%s, kernel ", f->data.kind);
+    fprintf(out, "</h2>\n<p>%s%s, kernel ", f->data.kind, f->data.is_note ? " (a note)" : "");
     put_text(out, *f->data.kernel ? f->data.kernel : "none");
     fprintf(out, ", %llu time%s</p>\n", (unsigned long long)f->data.count,
             f->data.count > 1 ? "s" : "");

@@ -9,6 +9,11 @@ static void put_string(FILE *out, const char *key, const char *text)
     report_json_string(out, text);
 }
 
+static const char *level_of(int is_note)
+{
+    return is_note ? "note" : "error";
+}
+
 static void put_rules(FILE *out)
 {
     ptera_finding_kind kind = {.size = sizeof kind};
@@ -17,6 +22,8 @@ static void put_rules(FILE *out)
         put_string(out, "id", kind.name);
         fprintf(out, ", \"shortDescription\": {");
         put_string(out, "text", kind.summary);
+        fprintf(out, "}, \"defaultConfiguration\": {");
+        put_string(out, "level", level_of(kind.is_note));
         fprintf(out, "}, \"properties\": {\"tags\": [");
         report_json_string(out, kind.tool);
         fprintf(out, "]}}");
@@ -78,8 +85,8 @@ static void put_result(FILE *out, const struct finding *f)
 {
     fprintf(out, "{");
     put_string(out, "ruleId", f->data.kind);
-    fprintf(out, ", \"ruleIndex\": %u, \"level\": \"error\", \"message\": {",
-            rule_of(f->data.kind));
+    fprintf(out, ", \"ruleIndex\": %u, \"level\": \"%s\", \"message\": {", rule_of(f->data.kind),
+            level_of(f->data.is_note));
     put_string(out, "text", f->data.message);
     fprintf(out, "}, \"locations\": [");
     put_location(out, &f->parties[0], false, NULL);

@@ -1,5 +1,6 @@
-/* Shadow memory: who accessed each word of memory last, in 8 bytes for each byte. A page begins with
- * lines instead, in one byte for each (lines.h), and is split into cells where these do not do.
+/* Shadow memory: who accessed each word of memory last, in 8 bytes for each byte. A page begins
+ * with lines instead, in one byte for each (lines.h), and is split into cells where that does not
+ * do.
  *
  * A *stamp* is an access: when, by which lanes of which warp, how strong. A cell has that of the
  * last write to a word, and of two reads since: the first, and the last that is not ordered behind

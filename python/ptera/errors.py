@@ -118,14 +118,16 @@ class Finding:
     line: int
     column: int
     message: str
-    text: str  #: FILE:LINE:COL: error: message, the line and a caret
+    text: str  #: FILE:LINE:COL: error: message, the line and a caret; or note:
+    is_note: bool = False  #: it does no harm by itself, and is a warning
 
     @classmethod
     def parse(cls, text: str) -> Finding:
-        found = re.match(r"(.*?):(\d+):(\d+): error: (.*)", text)
+        found = re.match(r"(.*?):(\d+):(\d+): (error|note): (.*)", text)
         if not found:
-            return cls("", 0, 0, text, text)
-        return cls(found[1], int(found[2]), int(found[3]), found[4], text)
+            return cls("", 0, 0, text, text, text.startswith("note: "))
+        is_note = found[4] == "note"
+        return cls(found[1], int(found[2]), int(found[3]), found[5], text, is_note)
 
     def __str__(self) -> str:
         return self.text

@@ -6,6 +6,7 @@ import ctypes
 import dataclasses
 import numbers
 import struct
+import warnings
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -262,6 +263,8 @@ class Launcher:
                 check(lib.ptera_memory_unregister(engine.handle, ffi.cast("void *", address)))
         if findings and result == lib.PTERA_ERROR_FINDINGS:
             raise FindingsError(result, findings)
+        for note in findings:
+            warnings.warn(note.text, stacklevel=4)
         kernel._check(result)
 
 

@@ -55,6 +55,14 @@ done
 is 'JSON has the thread' holds "$work/report.json" '"thread": [32, 0, 0]'
 is 'HTML needs nothing else' lacks "$work/report.html" 'src='
 is 'HTML has the source' holds "$work/report.html" '<b class="at">'
+same="$root/tests/check/race/barrier.ptx"
+is 'notes are no error' ends 0 race --save "$work/notes" "$same" -k same_value -b 64 zero:4096 \
+    zero:256
+is 'a note' holds "$work/stderr" ": note: race: thread"
+is 'their number' holds "$work/stderr" "ptera check race: 1 note"
+is 'where they are asked for' ends 1 --error-on-notes --read "$work/notes"
+is 'SARIF of notes' ends 0 --read "$work/notes" --format sarif --log-file "$work/notes.sarif"
+is 'SARIF has their level' holds "$work/notes.sarif" '"level": "note", "message"'
 is 'a program' ends 1 mem --leak-check --save "$work/program" -- "$program" leak
 is 'what it leaks' holds "$work/stderr" "--explain mem-leak"
 is 'what its kernel reads' holds "$work/stderr" "--explain mem-out-of-bounds"

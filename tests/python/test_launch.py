@@ -198,6 +198,22 @@ class Checkers(unittest.TestCase):
         early.options(checks=["init", "mem"])[1, 1](memory, memory)
         early[1, 1](memory, memory)
 
+    def test_note_is_a_warning(self):
+        same = ptera.Module(
+            HEAD
+            + """
+.entry same(.param .u64 to)
+{
+    .reg .b64 %rd1;
+    ld.param.u64 %rd1, [to];
+    st.global.u32 [%rd1], 1;
+    ret;
+}
+"""
+        ).same
+        with self.assertWarnsRegex(UserWarning, "note: race: "):
+            same.options(checks=["race"])[2, 1](bytearray(4))
+
 
 if __name__ == "__main__":
     unittest.main()
