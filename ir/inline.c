@@ -10,6 +10,7 @@
 #include "ir/call_graph.h"
 #include "ir/cfg.h"
 #include "ir/escape.h"
+#include "ir/loop_counter.h"
 #include "ir/row.h"
 #include "ir/spin_loop.h"
 #include "ir/unroll.h"
@@ -36,6 +37,9 @@ struct body {
     uint32_t end;      /* label behind the body; PT_NONE: of the kernel, which ends */
     uint64_t frame;    /* where its variables begin in the window */
     uint64_t variadic; /* bytes behind them: what is passed for an unsized parameter */
+    uint32_t block;    /* being written; UINT32_MAX: rounds of a loop */
+    const struct pt_loop_counter *counters;
+    uint32_t n_counters, counter; /* counter k's copy is register counter + k */
     PT_VEC(struct variable) variables;
 };
 
@@ -150,11 +154,11 @@ static struct pt_operand reg_operand(const struct inliner *in, uint32_t reg)
     return (struct pt_operand){.kind = PT_OPND_REG, .index = reg, .type = in->f->regs.v[reg].type};
 }
 
-static uint32_t add_reg(struct inliner *in, enum pt_type type)
+static uint32_t add_reg(struct inliner *in, const char *what, enum pt_type type)
 {
     uint32_t reg = in->f->regs.n;
     char name[24];
-    int n = snprintf(name, sizeof name, "%%pass%u", reg);
+    int n = snprintf(name, sizeof name, "%%%s%u", what, reg);
     char *text = pt_arena_text(&in->m->arena, name, (size_t)n);
     struct pt_reg *r = pt_vec_push(&in->m->arena, &in->f->regs);
     *r = (struct pt_reg){.name = text, .base = reg, .type = (uint8_t)type};
@@ -206,6 +210,17 @@ static uint32_t count_parts(const struct pt_operand *o)
     }
 }
 
+/* Within its loop a counter is read from its copy. */
+static uint32_t copy_of_reg(const struct body *b, uint32_t reg)
+{
+    for (uint32_t k = 0; k < b->n_counters; k++) {
+        const struct pt_loop_counter *c = &b->counters[k];
+        if (c->reg == reg && b->block >= c->first && b->block < c->end)
+            return b->counter + k;
+    }
+    return reg + b->reg;
+}
+
 static struct pt_operand copy_operand(struct inliner *in, struct body *b, struct pt_operand o)
 {
     uint32_t n = count_parts(&o);
@@ -218,7 +233,7 @@ static struct pt_operand copy_operand(struct inliner *in, struct body *b, struct
         }
         o.index = at;
     } else if (o.kind == PT_OPND_REG) {
-        o.index += b->reg;
+        o.index = copy_of_reg(b, o.index);
     } else if (o.kind == PT_OPND_SYM) {
         o.index = copy_variable(in, b, o.index);
     } else if (o.kind == PT_OPND_LABEL) {
@@ -313,7 +328,8 @@ static void copy_bytes(struct inliner *in, uint32_t to, uint32_t from)
     for (uint64_t at = 0; at < bytes; at += unit) {
         while (unit > bytes - at || (a->offset + at) % unit || (b->offset + at) % unit)
             unit /= 2;
-        struct pt_operand pass = reg_operand(in, add_reg(in, unit == 1 ? PT_b16 : bits_of(unit)));
+        struct pt_operand pass =
+            reg_operand(in, add_reg(in, "pass", unit == 1 ? PT_b16 : bits_of(unit)));
         add_access(in, true, bits_of(unit), from, at, pass);
         add_access(in, false, bits_of(unit), to, at, pass);
         a = &in->m->symbols.v[from];
@@ -506,7 +522,7 @@ static void add_stack(struct inliner *in, const char *mnemonic, enum pt_op op,
 /* How large all variables are together shows at the end. */
 static void begin_stack(struct inliner *in)
 {
-    struct pt_operand reg = reg_operand(in, add_reg(in, PT_u64));
+    struct pt_operand reg = reg_operand(in, add_reg(in, "pass", PT_u64));
     struct pt_operand size = {.kind = PT_OPND_IMM, .type = PT_u64};
     in->begin =
         add_insn(in, move_form(in->m, PT_b64, 1), (struct pt_operand[]){reg, size}, 2)->operands +
@@ -552,7 +568,7 @@ static void expand(struct inliner *in, struct body *b, const struct call *call)
     bool has_stack = pt_uses_stack(in->from, f);
     struct pt_operand top = {0};
     if (has_stack) {
-        top = reg_operand(in, add_reg(in, PT_u64));
+        top = reg_operand(in, add_reg(in, "pass", PT_u64));
         add_stack(in, "stacksave", PT_OP_stacksave, top);
     }
     add_body(in, &callee);
@@ -574,8 +590,8 @@ static void expand(struct inliner *in, struct body *b, const struct call *call)
 static void add_compare(struct inliner *in, struct pt_operand pointer, uint32_t func, uint32_t i,
                         struct pt_operand found)
 {
-    struct pt_operand address = reg_operand(in, add_reg(in, PT_u64));
-    struct pt_operand is_it = reg_operand(in, add_reg(in, PT_pred));
+    struct pt_operand address = reg_operand(in, add_reg(in, "pass", PT_u64));
+    struct pt_operand is_it = reg_operand(in, add_reg(in, "pass", PT_pred));
     struct pt_operand named = {.kind = PT_OPND_FUNC, .index = func};
     struct pt_operand number = {.kind = PT_OPND_IMM, .type = PT_u64, .imm = i};
     uint32_t mov = find_form(in->m, "mov", PT_OP_mov_func, 2, PT_M_NONE, PT_u64, 1);
@@ -607,7 +623,7 @@ static void expand_any(struct inliner *in, struct body *b, const struct pt_insn 
 {
     const struct pt_operand *o = &b->f->operands.v[insn->operands];
     struct pt_operand pointer = copy_operand(in, b, o[o->kind == PT_OPND_LIST]);
-    struct pt_operand found = reg_operand(in, add_reg(in, PT_b32));
+    struct pt_operand found = reg_operand(in, add_reg(in, "pass", PT_b32));
     struct pt_operand none = {.kind = PT_OPND_IMM, .type = PT_u64, .imm = n};
     add_insn(in, move_form(in->m, PT_b32, 1), (struct pt_operand[]){found, none}, 2);
     for (uint32_t i = 0; i < n; i++)
@@ -658,6 +674,39 @@ static bool expand_call(struct inliner *in, struct body *b, const struct pt_insn
     return true;
 }
 
+/* ---- loops ----------------------------------------------------------------------------------- */
+
+static void find_counters(struct inliner *in, struct body *b)
+{
+    struct pt_loop_counter *counters;
+    b->n_counters = pt_loop_counter_find(in->from, b->f, in->scratch, &counters);
+    b->counters = counters;
+    b->counter = in->f->regs.n;
+    for (uint32_t k = 0; k < b->n_counters; k++)
+        add_reg(in, "count", (enum pt_type)b->f->regs.v[counters[k].reg].type);
+}
+
+/* Behind an instruction that writes a counter: its copy follows, or, where that is what the
+ * instruction has counted, the counter. */
+static void add_counter(struct inliner *in, struct body *b, uint32_t index)
+{
+    const struct pt_insn *insn = &b->f->insns.v[index];
+    for (uint32_t k = 0; k < b->n_counters; k++) {
+        const struct pt_loop_counter *c = &b->counters[k];
+        struct pt_operand copy = reg_operand(in, b->counter + k);
+        if (index == c->step && b->block != UINT32_MAX) {
+            enum pt_type type = moved_as(in->f->regs.v[b->counter + k].type);
+            struct pt_operand o[] = {reg_operand(in, c->reg + b->reg), copy};
+            add_insn(in, move_form(in->m, type, 1), o, 2);
+        } else if (insn->n_operands && b->f->operands.v[insn->operands].kind == PT_OPND_REG &&
+                   b->f->operands.v[insn->operands].index == c->reg &&
+                   pt_loop_counter_sets(in->from, b->f, index)) {
+            struct pt_operand o[] = {copy, b->f->operands.v[insn->operands + 1]};
+            add_insn(in, insn->form, o, 2);
+        }
+    }
+}
+
 /* ---- bodies ---------------------------------------------------------------------------------- */
 
 static void copy_tables(struct inliner *in, struct body *b)
@@ -695,6 +744,7 @@ static void add_one(struct inliner *in, struct body *b, uint32_t index)
         bra->guard_neg = insn->guard_neg;
     } else {
         copy_insn(in, b, insn);
+        add_counter(in, b, index);
     }
 }
 
@@ -720,6 +770,7 @@ static void add_next(struct inliner *in, struct body *b, uint32_t block)
 /* Instead of the loop's blocks. */
 static void add_unrolled(struct inliner *in, struct body *b, const struct pt_unrolled *loop)
 {
+    b->block = UINT32_MAX;
     for (uint32_t i = 0; i < loop->insns.n && !in->is_too_much; i++) {
         const struct pt_unrolled_insn *u = &loop->insns.v[i];
         add_one(in, b, u->insn);
@@ -736,6 +787,7 @@ static void add_body(struct inliner *in, struct body *b)
     struct pt_unrolled loop;
     b->label = add_label(in, f->blocks.n);
     copy_tables(in, b);
+    find_counters(in, b);
     for (uint32_t k = 0; k < f->blocks.n && !in->is_too_much; k++) {
         in->f->labels.v[b->label + k].insn = in->f->insns.n;
         if (u && pt_unroll_loop(u, k, &loop)) {
@@ -745,6 +797,7 @@ static void add_body(struct inliner *in, struct body *b)
             k--;
             continue;
         }
+        b->block = k;
         for (uint32_t i = 0; i < f->blocks.v[k].count; i++)
             add_one(in, b, f->blocks.v[k].first + i);
         add_next(in, b, k);
@@ -768,6 +821,13 @@ static void start_body(struct pt_func *f)
 {
     memset(&f->locals, 0, sizeof f->locals);
     memset(&f->insns, 0, sizeof *f - offsetof(struct pt_func, insns));
+}
+
+bool pt_inline_changes_loops(const struct pt_module *m, const struct pt_func *f,
+                             struct pt_arena *arena)
+{
+    struct pt_loop_counter *counters;
+    return pt_unroll_any(m, f, arena) || pt_loop_counter_find(m, f, arena, &counters);
 }
 
 static bool any_call(const struct pt_module *m, const struct pt_func *f)

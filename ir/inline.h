@@ -1,5 +1,6 @@
 /* Calls replaced by the bodies they call, on a copy: what an engine that keeps no stack of
- * activations runs. Loops over local variables that ir/unroll.h finds are written out, too.
+ * activations runs. Loops over local variables that ir/unroll.h finds are written out, too,
+ * and counters that ir/loop_counter.h finds have copies.
  *
  * Calls of functions that are defined and not active already (recursion) are expanded; others stay.
  * An indirect call is expanded to a choice among those it may call (ir/call_graph.h): by brx.idx,
@@ -31,6 +32,10 @@ struct pt_inlined {
  * the code would grow beyond all reason. */
 bool pt_inline(const struct pt_module *m, uint32_t func, struct pt_arena *arena,
                struct pt_inlined *inlined);
+
+/* The copy's loops would be other ones. */
+bool pt_inline_changes_loops(const struct pt_module *m, const struct pt_func *f,
+                             struct pt_arena *arena);
 
 /* alloca, stacksave, stackrestore. */
 bool pt_is_of_stack(const struct pt_form *form);

@@ -294,6 +294,41 @@ static void test_loops(void)
                 0);
 }
 
+/* Reads of the counter, r1, that are left: a loop's own are of its copy. */
+static int count_reads(const struct inline_test *t)
+{
+    int n = 0;
+    for (uint32_t i = 0; i < t->out.f->insns.n; i++) {
+        const struct pt_insn *insn = &t->out.f->insns.v[i];
+        for (uint32_t k = 1; k < insn->n_operands; k++) {
+            const struct pt_operand *o = &t->out.f->operands.v[insn->operands + k];
+            const char *name = o->kind == PT_OPND_REG ? t->out.f->regs.v[o->index].name : NULL;
+            n += name && !strncmp(name, "%count", 6);
+        }
+    }
+    return n;
+}
+
+static void check_counter(const char *body, int reads)
+{
+    struct inline_test t;
+    if (expand(&t, "", body))
+        CHECK_INT(count_reads(&t), reads);
+    pt_arena_free(&t.m.arena);
+}
+
+/* Counters that are read behind their loops have copies, which are read inside. */
+static void test_counters(void)
+{
+#define ROUNDS "again: add.u32 %r1, %r1, 1; setp.lt.u32 %p1, %r1, %r3; @%p1 bra again;"
+    check_counter("mov.u32 %r1, 0;" ROUNDS "st.global.u32 [%d1], %r1; ret;", 3);
+    check_counter("mov.u32 %r1, 0;" ROUNDS "ret;", 0);
+    check_counter("mov.u32 %r1, %tid.x;" ROUNDS "st.global.u32 [%d1], %r1; ret;", 3);
+    check_counter("ld.global.u32 %r1, [%d1];" ROUNDS "st.global.u32 [%d1], %r1; ret;", 0);
+    check_counter("mov.u32 %r1, 0; again: add.u32 %r1, %r1, 1; @%p2 add.u32 %r1, %r1, 1;"
+                  "setp.lt.u32 %p1, %r1, %r3; @%p1 bra again; st.global.u32 [%d1], %r1; ret;", 0);
+}
+
 int main(void)
 {
     test_parameters();
@@ -305,5 +340,6 @@ int main(void)
     test_frames();
     test_escape();
     test_loops();
+    test_counters();
     return CHECK_DONE("unit_inline");
 }

@@ -19,7 +19,7 @@
 #include "backend/jit/tune.h"
 #include "backend/jit/value/predicate_bounds.h"
 #include "backend/jit/value/registers.h"
-#include "ir/unroll.h"
+#include "ir/inline.h"
 
 /* A number that metadata of a load states. */
 static void note(const struct jit *j, LLVMValueRef load, const char *what, uint64_t number)
@@ -145,12 +145,12 @@ static bool has_arguments(const struct jit_unit *u)
     return false;
 }
 
-/* Calls are expanded where they can be, loops over local variables written out; a copy of the
- * kernel begins with where its threads' stacks do. */
+/* Calls are expanded where they can be, loops changed; a copy of the kernel begins with where its
+ * threads' stacks do. */
 static bool expand_calls(struct jit_unit *u)
 {
     if (!u->f->calls && !has_arguments(u) && !pt_uses_stack(u->m, u->f) &&
-        !pt_unroll_any(u->m, u->f, u->arena))
+        !pt_inline_changes_loops(u->m, u->f, u->arena))
         return true;
     struct pt_inlined *inlined = pt_arena_alloc(u->arena, sizeof *inlined);
     if (!pt_inline(u->m, u->snapshot->kernel, u->arena, inlined))
