@@ -450,6 +450,10 @@ PTERA_API ptera_result ptera_memory_register(ptera_engine *engine, void *address
 /* Takes that back, by the same address; at once, for launches that run as well. NULL is allowed.
  * PTERA_ERROR_INVALID_ARGUMENT if nothing was registered from there. */
 PTERA_API ptera_result ptera_memory_unregister(ptera_engine *engine, void *address);
+/* Says that the host reads `bytes` bytes at `address`: where launches were checked for that
+ * (PTERA_CHECK_INIT), what kernels left there and was made of what nobody wrote is a finding,
+ * init-host, and PTERA_ERROR_FINDINGS is returned. */
+PTERA_API ptera_result ptera_memory_read(ptera_engine *engine, const void *address, size_t bytes);
 
 /* ---- launching ------------------------------------------------------------------------------- */
 

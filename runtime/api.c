@@ -6,6 +6,7 @@
 #include "ir/print.h"
 #include "runtime/diagnostics.h"
 #include "runtime/engine.h"
+#include "runtime/finding.h"
 #include "runtime/jit.h"
 #include "runtime/native.h"
 #include "runtime/sized.h"
@@ -163,6 +164,16 @@ ptera_result ptera_memory_unregister(ptera_engine *engine, void *address)
     if (address && !pt_mem_unregister(&engine->mem, (uintptr_t)address))
         return PTERA_ERROR_INVALID_ARGUMENT;
     return PTERA_OK;
+}
+
+ptera_result ptera_memory_read(ptera_engine *engine, const void *address, size_t bytes)
+{
+    if (!engine || (bytes && !address))
+        return PTERA_ERROR_INVALID_ARGUMENT;
+    if (pt_engine_is_inherited(engine))
+        return PTERA_ERROR_NOT_INITIALIZED;
+    bool is_found = pt_finding_add_unmade(engine, (uintptr_t)address, bytes, "the host's reading");
+    return is_found ? PTERA_ERROR_FINDINGS : PTERA_OK;
 }
 
 /* ---- modules --------------------------------------------------------------------------------- */

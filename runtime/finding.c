@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "backend/observer.h"
+#include "backend/shadow.h"
 #include "runtime/finding_text.h"
 #include "runtime/history.h"
 #include "runtime/job.h"
@@ -252,6 +253,31 @@ void pt_finding_add_host(ptera_engine *engine, const struct pt_finding *finding)
     pthread_mutex_unlock(&f->lock);
     if (index != UINT32_MAX && f->tell)
         f->tell(f->ud, index);
+}
+
+bool pt_finding_add_unmade(ptera_engine *engine, uint64_t from, uint64_t bytes, const char *place)
+{
+    struct pt_shadow *shadow = atomic_load(&engine->mem.shadow);
+    uint8_t values[64];
+    for (uint64_t n, at = 0; shadow && at < bytes; at += n) {
+        n = bytes - at < sizeof values ? bytes - at : sizeof values;
+        const uint8_t *first = pt_shadow_get(shadow, from + at, n, values)
+                                   ? memchr(values, PT_SHADOW_STORED, n)
+                                   : NULL;
+        if (!first)
+            continue;
+        struct pt_finding finding = {
+            .kind = PT_FINDING_INIT_HOST,
+            .by = {.who = PT_PARTY_HOST,
+                   .place = place,
+                   .use = PT_USE_READ,
+                   .has_address = true,
+                   .address = from + at + (uint64_t)(first - values)},
+            .detail = "a kernel stored there what was made of what nobody wrote"};
+        pt_finding_add_host(engine, &finding);
+        return true;
+    }
+    return false;
 }
 
 /* ---- as data --------------------------------------------------------------------------------- */

@@ -27,5 +27,8 @@ void pt_finding_add(const struct pt_warp *warp, const struct pt_finding *finding
 void pt_finding_add_fault(const struct pt_warp *warp, const struct pt_fault *fault);
 /* Likewise of what the host does while no kernel runs: the party's `place` says what that is. */
 void pt_finding_add_host(ptera_engine *engine, const struct pt_finding *finding);
+/* The host reads memory, by what `place` says: finds what was made of what nobody wrote. Returns
+ * true if there is some. */
+bool pt_finding_add_unmade(ptera_engine *engine, uint64_t from, uint64_t bytes, const char *place);
 
 #endif

@@ -418,6 +418,13 @@ bool arg_finish(const struct arg *arg)
     return !arg->save || write_file(arg->save, arg->data, arg->bytes);
 }
 
+void arg_read(ptera_engine *engine, const struct arg *arg)
+{
+    size_t shown = arg->print ? arg->print_count * arg->print->bytes : 0;
+    if (arg->is_buffer)
+        ptera_memory_read(engine, arg->data, arg->save ? arg->bytes : shown);
+}
+
 void arg_free(ptera_engine *engine, struct arg *arg)
 {
     if (arg->is_buffer)

@@ -27,6 +27,8 @@ struct arg {
 bool arg_parse(ptera_engine *engine, const char *text, struct arg *arg);
 /* Prints and saves what the suffixes ask for. Returns false if a file could not be written. */
 bool arg_finish(const struct arg *arg);
+/* Tells the engine that the host reads that. */
+void arg_read(ptera_engine *engine, const struct arg *arg);
 void arg_free(ptera_engine *engine, struct arg *arg);
 
 /* X[,Y[,Z]], each at least 1; what is left out is 1. */

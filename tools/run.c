@@ -300,6 +300,8 @@ static int run_args(ptera_engine *engine, ptera_module *module, ptera_kernel *ke
     if (status == EXIT_GOOD)
         status = launch(engine, module, kernel, o, args);
     for (unsigned i = 0; status == EXIT_GOOD && i < parsed; i++)
+        arg_read(engine, &args[i]);
+    for (unsigned i = 0; status == EXIT_GOOD && i < parsed; i++)
         if (!arg_finish(&args[i]))
             status = EXIT_FAILED;
     for (unsigned i = 0; i < parsed; i++)

@@ -151,29 +151,6 @@ static bool is_host_memory(CUcontext ctx, uint64_t address)
     return !pt_mem_near(&ctx->engine->mem, address, &r) || address - r.address >= r.bytes;
 }
 
-static void find_unmade(CUcontext ctx, struct pt_shadow *shadow, uint64_t from, uint64_t bytes)
-{
-    uint8_t values[64];
-    for (uint64_t at = 0; at < bytes; at += sizeof values) {
-        uint64_t n = bytes - at < sizeof values ? bytes - at : sizeof values;
-        const uint8_t *first = pt_shadow_get(shadow, from + at, n, values)
-                                   ? memchr(values, PT_SHADOW_STORED, n)
-                                   : NULL;
-        if (!first)
-            continue;
-        struct pt_finding finding = {
-            .kind = PT_FINDING_INIT_HOST,
-            .by = {.who = PT_PARTY_HOST,
-                   .place = "a copy to the host",
-                   .use = PT_USE_READ,
-                   .has_address = true,
-                   .address = from + at + (uint64_t)(first - values)},
-            .detail = "a kernel stored there what was made of what nobody wrote"};
-        pt_finding_add_host(ctx->engine, &finding);
-        return;
-    }
-}
-
 static void copy_row(CUcontext ctx, struct pt_shadow *shadow, const struct pt_cu_copy *c,
                      size_t row)
 {
@@ -181,7 +158,7 @@ static void copy_row(CUcontext ctx, struct pt_shadow *shadow, const struct pt_cu
     uint64_t from = (uintptr_t)(c->from + z * c->from_slice + y * c->from_pitch);
     uint64_t to = (uintptr_t)(c->to + z * c->to_slice + y * c->to_pitch);
     if (is_host_memory(ctx, to))
-        find_unmade(ctx, shadow, from, c->width);
+        pt_finding_add_unmade(ctx->engine, from, c->width, "a copy to the host");
     else
         pt_shadow_copy(shadow, to, from, c->width);
 }

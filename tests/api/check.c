@@ -1,4 +1,6 @@
 /* Checked launches: what is told, and what the result is. */
+#include <malloc.h>
+
 #include "tests/api/support.h"
 
 /* Each thread copies a word and reads its neighbour's: `early` without a wait, `late` behind it and
@@ -49,6 +51,72 @@ static ptera_result launch_checked(ptera_kernel *kernel, void *p, unsigned check
     return ptera_kernel_launch(kernel, &launch);
 }
 
+/* `n` times all threads write the word below their buffer, which is nobody's, and read what they
+ * never wrote. */
+static const char repeated[] = HEADER ".visible .entry repeats(.param .u64 p, .param .u32 n)\n"
+                                      "{\n"
+                                      "    .reg .b64 %rd<3>; .reg .b32 %r<6>; .reg .pred %p<3>;\n"
+                                      "    .shared .u32 room;\n"
+                                      "    ld.param.u64 %rd1, [p]; ld.param.u32 %r1, [n];\n"
+                                      "    mov.u32 %r2, %tid.x;\n"
+                                      "again:\n"
+                                      "    st.global.u32 [%rd1+-4], %r2;\n"
+                                      "    ld.shared.u32 %r3, [room];\n"
+                                      "    setp.eq.u32 %p1, %r3, 99;\n"
+                                      "    @%p1 bra over;\n"
+                                      "    sub.u32 %r1, %r1, 1;\n"
+                                      "    setp.ne.u32 %p2, %r1, 0;\n"
+                                      "    @%p2 bra again;\n"
+                                      "over:\n"
+                                      "    ret;\n"
+                                      "}\n";
+
+/* The bytes that the process has from malloc after a checked launch of `n` rounds. */
+static size_t repeat(ptera_kernel *kernel, void *p, unsigned n)
+{
+    ptera_launch launch;
+    ptera_launch_init(&launch);
+    launch.block[0] = 256;
+    launch.parameters = (const void *const[]){&p, &n};
+    launch.n_parameters = 2;
+    launch.checks = PTERA_CHECK_MEM | PTERA_CHECK_INIT | PTERA_CHECK_RACE | PTERA_CHECK_SYNC;
+    CHECK_INT(ptera_kernel_launch(kernel, &launch), PTERA_ERROR_FINDINGS);
+    struct mallinfo2 all = mallinfo2();
+    return all.uordblks + all.hblkhd;
+}
+
+/* A finding takes memory once, however often it is seen. */
+static void check_repetitions(void)
+{
+    enum { ROUNDS = 4096, THREADS = 256, MOST = 64 << 10 };
+    ptera_engine *engine = new_engine(2);
+    ptera_module *module = load(engine, repeated);
+    ptera_kernel *kernel = kernel_of(module, "repeats");
+    void *p = new_buffer(engine, 256);
+    size_t before = repeat(kernel, p, 2), after = repeat(kernel, p, ROUNDS);
+    CHECK(after < before + MOST);
+    ptera_finding f = {.size = sizeof f};
+    uint64_t most = 0;
+    unsigned n = 0;
+    for (; ptera_engine_finding(engine, n, &f) == PTERA_OK; n++)
+        most = f.count > most ? f.count : most;
+    CHECK(n >= 3 && n < 8);
+    CHECK(most >= (uint64_t)ROUNDS * THREADS);
+    ptera_engine_destroy(engine);
+}
+
+/* The host says what it reads. */
+static void check_reading(void)
+{
+    ptera_engine *engine = new_engine(1);
+    void *p = new_buffer(engine, 256);
+    CHECK_INT(ptera_memory_read(engine, p, 256), PTERA_OK);
+    CHECK_INT(ptera_memory_read(engine, NULL, 0), PTERA_OK);
+    CHECK_INT(ptera_memory_read(engine, NULL, 4), PTERA_ERROR_INVALID_ARGUMENT);
+    CHECK_INT(ptera_memory_read(NULL, p, 4), PTERA_ERROR_INVALID_ARGUMENT);
+    ptera_engine_destroy(engine);
+}
+
 int main(void)
 {
     struct told told = {0};
@@ -70,5 +138,7 @@ int main(void)
     CHECK_INT(launch_checked(kernel_of(module, "fails"), p, PTERA_CHECK_RACE, &told),
               PTERA_ERROR_TRAP);
     ptera_engine_destroy(engine);
+    check_repetitions();
+    check_reading();
     return CHECK_DONE("check");
 }
