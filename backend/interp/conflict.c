@@ -14,7 +14,13 @@
  * where the width would be. */
 enum { WIDTH = 2, USE = 5 };
 /* Above the use, in its operand: what else the access is. */
-enum { IS_STORE = 0x80, IS_READ_TOO = 0x100, ORDER = 9 /* 4 bits */, SCOPE = 13 };
+enum {
+    IS_STORE = 0x80,
+    IS_READ_TOO = 0x100,
+    ORDER = 9, /* 4 bits */
+    SCOPE = 13 /* 3 bits */,
+    IS_CONSTANT = 1 << 16
+};
 
 /* ---- accesses of threads --------------------------------------------------------------------- */
 
@@ -73,7 +79,8 @@ PT_HANDLER(before_access)
         return c + 1;
     enum pt_order order = (enum pt_order)(what >> ORDER & 15);
     a.width = !(c->aux & PT_ADDRESS_VECTOR) ? c->o[WIDTH] : what & IS_STORE ? (uint32_t)bytes : 0;
-    set_scope(&a, (enum pt_scope)(what >> SCOPE));
+    a.is_constant = what & IS_CONSTANT;
+    set_scope(&a, (enum pt_scope)(what >> SCOPE & 7));
     pt_conflict_see(&a);
     if (order != PT_ORDER_PLAIN)
         see_strong(&a, order, what & IS_READ_TOO);
@@ -123,7 +130,7 @@ static bool place(struct pt_code *test, const struct pt_func *func, const struct
                                            : 0;
     test->o[USE] = (is_write ? PT_USE_WRITE : PT_USE_READ) | (is_atomic ? PT_USE_ATOMIC : 0) |
                    (is_store ? IS_STORE : IS_READ_TOO) | (uint32_t)order << ORDER |
-                   (uint32_t)scope << SCOPE;
+                   (uint32_t)scope << SCOPE | (form->op == PT_OP_ld_nc ? IS_CONSTANT : 0);
     return true;
 }
 

@@ -17,8 +17,9 @@ struct pt_conflict {
     uint32_t lanes, bytes, use, site, width;
     enum pt_scope scope;
     bool is_of_async_proxy;
-    uint32_t first; /* warp of the CTA */
-    uint64_t stamp; /* without lanes */
+    bool is_constant; /* a read that takes memory to be read-only while the kernel runs */
+    uint32_t first;   /* warp of the CTA */
+    uint64_t stamp;   /* without lanes */
 };
 
 /* One word of it, of one lane or, where all access the same, of the lowest and the highest. */
@@ -63,6 +64,9 @@ void pt_conflict_tell(const struct pt_conflict *a, const struct pt_word *w,
 #define pt_conflict_tell_proxy PT_LEVEL_NAME(pt_conflict_tell_proxy)
 /* An asynchronous operation behind a write that its proxy may not see. */
 void pt_conflict_tell_proxy(const struct pt_conflict *a, const struct pt_word *w, uint32_t other);
+#define pt_conflict_tell_constant PT_LEVEL_NAME(pt_conflict_tell_constant)
+/* A read of what the kernel wrote as if nobody did. */
+void pt_conflict_tell_constant(const struct pt_conflict *a, const struct pt_word *w);
 #define pt_conflict_see PT_LEVEL_NAME(pt_conflict_see)
 /* Compares all of it, and remembers it. */
 void pt_conflict_see(const struct pt_conflict *a);

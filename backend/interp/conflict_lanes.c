@@ -83,6 +83,10 @@ static inline void see_word(const struct pt_conflict *a, const struct pt_word *w
         compare(a, &highest, PT_CELL_WRITE);
     }
     if (!(a->use & PT_USE_WRITE)) {
+        uint64_t stamp = pt_cell_stamp(w->cell, PT_CELL_WRITE);
+        if (!is_told && a->is_constant && stamp && pt_stamp_time(stamp) >= w->born &&
+            pt_cell_bytes(w->cell, PT_CELL_WRITE) & w->bytes)
+            pt_conflict_tell_constant(a, w);
         if (!is_told && is_kept_write(pt_cell_stamp(w->cell, PT_CELL_READ)))
             compare(a, w, PT_CELL_READ);
         note_read(a, w);
@@ -357,7 +361,8 @@ void pt_conflict_see(const struct pt_conflict *a)
                                .n_warps = a->launch->clocks.n_warps,
                                .cta_time = a->warp->cta_least,
                                .warp = a->warp->number,
-                               .warp_time = a->warp->warp_time};
+                               .warp_time = a->warp->warp_time,
+                               .is_constant = a->is_constant};
     bool has_log = a->bytes <= BYTES_MOST && !(a->bytes & (a->bytes - 1));
     uint32_t log = has_log ? (uint32_t)__builtin_ctz(a->bytes) : PT_LINE_ALL;
     if (a->lanes != UINT32_MAX)

@@ -30,6 +30,14 @@ static bool are_old(const struct bounds *b, const uint64_t *stamps, const uint64
     return !differ;
 }
 
+static bool are_none(const uint64_t *stamps, uint32_t n)
+{
+    uint64_t any = 0;
+    for (uint32_t i = 0; i < n; i++)
+        any |= stamps[i];
+    return !any;
+}
+
 static void write_run(const struct pt_conflict *a, struct pt_cell c, const uint64_t *stamps,
                       uint32_t n)
 {
@@ -85,7 +93,8 @@ bool pt_conflict_run(const struct pt_conflict *a, const struct pt_word *w, const
                              cta_time, a->warp->number, a->warp->warp_time};
     bool is_single = pt_stamp_low(stamps[0]) == pt_stamp_high(stamps[0]);
     const uint64_t *last = pt_cell_stamps(w->cell, PT_CELL_READ_LAST);
-    if (!are_old(&b, stamps, w->cell.at, n, is_single))
+    if (!are_old(&b, stamps, w->cell.at, n, is_single) ||
+        (a->is_constant && !are_none(w->cell.at, n)))
         return false;
     if (!(a->use & PT_USE_WRITE)) {
         if (!are_apart(&b, stamps, pt_cell_stamps(w->cell, PT_CELL_READ), last, n))

@@ -251,3 +251,22 @@ void pt_conflict_tell_proxy(const struct pt_conflict *a, const struct pt_word *w
     finding.by.address = finding.other.address = w->address;
     a->frame->cta->launch->services->found(a->frame->state->warp, &finding);
 }
+
+void pt_conflict_tell_constant(const struct pt_conflict *a, const struct pt_word *w)
+{
+    uint64_t stamp = pt_cell_stamp(w->cell, PT_CELL_WRITE);
+    struct pt_finding finding = {
+        .kind = PT_FINDING_RACE_READ_ONLY,
+        .by = party_of(a, a->warp->number, w->lane, a->site),
+        .other = party_of(a, pt_stamp_warp(stamp), pt_stamp_low(stamp),
+                          pt_cell_site(w->cell, PT_CELL_WRITE)),
+        .detail =
+            "memory that ld.global.nc (__ldg) reads must not be written while the kernel runs, "
+            "whatever orders the two"};
+    finding.by.use = a->use;
+    finding.other.use = use_of(stamp, PT_CELL_WRITE);
+    finding.by.has_address = finding.other.has_address = true;
+    finding.by.address = finding.other.address = a->address[w->lane];
+    finding.by.bytes = finding.other.bytes = a->bytes;
+    a->frame->cta->launch->services->found(a->frame->state->warp, &finding);
+}

@@ -73,7 +73,8 @@ static bool is_safe(const struct pt_line *line, uint32_t n, const struct pt_line
 {
     for (uint32_t i = 0; i < n; i++) {
         const struct pt_line_access *x = &line->accesses[i];
-        if (x->words & e->words && !is_old(b, x) && !is_of_thread(x, e))
+        bool is_before = is_old(b, x) || is_of_thread(x, e);
+        if (x->words & e->words && (!is_before || b->is_constant))
             return false;
     }
     return true;

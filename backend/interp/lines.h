@@ -46,7 +46,8 @@ struct pt_line_bounds {
     uint32_t born;
     uint32_t first, n_warps, cta_time; /* the CTA's warps, and up to when they are known */
     uint32_t warp, warp_time;
-    bool is_alone; /* only the CTA can access it: what all of it knows, reads as well, is over */
+    bool is_constant; /* no write is safe */
+    bool is_alone;    /* only the CTA can access it: what all of it knows, reads as well, is over */
 };
 
 #define pt_line_see PT_LEVEL_NAME(pt_line_see)
