@@ -49,6 +49,7 @@ struct pt_known {
     struct pt_clock *clock[PT_WARP_SIZE]; /* of others */
     uint32_t cta_time[PT_WARP_SIZE];      /* up to when the clock knows all of the CTA */
     uint32_t cta_least;                   /* the least of those */
+    bool has_fenced;                      /* some lane, so that its strong writes may release */
     uint32_t proxy[PT_WARP_SIZE];         /* up to when a lane's own accesses are known to the
                                              async proxy */
     struct {

@@ -55,6 +55,9 @@ static void set_scope(struct pt_conflict *a, enum pt_scope scope)
 /* Others see what came before a strong access, and it sees what came before theirs. */
 static void see_strong(const struct pt_conflict *a, enum pt_order order, bool is_read)
 {
+    /* Counters: nothing has been released there, and nothing is now. */
+    if (is_read && order == PT_ORDER_RELAXED && !a->launch->n_locations && !a->warp->has_fenced)
+        return;
     for (uint32_t left = a->lanes; left; left &= left - 1) {
         uint32_t i = (uint32_t)__builtin_ctz(left);
         struct pt_strong strong = {.address = a->address[i],

@@ -120,8 +120,8 @@ static void find_shared(const struct pt_conflict *a, uint32_t offset, struct pla
                          .room = PT_LINE_ROOM_SHARED,
                          .born = k->born,
                          .is_shared = true};
-    if (at->line->born != k->born)
-        *at->line = (struct pt_line){.born = k->born};
+    if (at->line->newest < k->born) /* of a CTA before */
+        *at->line = (struct pt_line){.newest = k->born};
     if (at->line->is_split)
         at->line = NULL;
 }
@@ -160,7 +160,7 @@ static void split(const struct pt_conflict *a, struct place *at, uint64_t addres
     if (at->line && at->is_shared) {
         uint64_t first = address / 4 % PT_LINE_WORDS;
         pt_line_split(at->line, (struct pt_cell){at->cell.at - first, at->cell.stride});
-        at->line->is_split = true;
+        at->line->is_split = true; /* until the CTA ends */
     } else if (at->line) {
         const struct pt_page *page = pt_cells_split(&a->launch->cells, address);
         if (page)
@@ -363,7 +363,7 @@ void pt_conflict_see(const struct pt_conflict *a)
                                .warp = a->warp->number,
                                .warp_time = a->warp->warp_time,
                                .is_constant = a->is_constant};
-    bool has_log = a->bytes <= BYTES_MOST && !(a->bytes & (a->bytes - 1));
+    bool has_log = !a->scope && a->bytes <= BYTES_MOST && !(a->bytes & (a->bytes - 1));
     uint32_t log = has_log ? (uint32_t)__builtin_ctz(a->bytes) : PT_LINE_ALL;
     if (a->lanes != UINT32_MAX)
         b.cta_time = pt_causality_least(a->warp, a->lanes);

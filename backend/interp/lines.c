@@ -37,14 +37,17 @@ static bool is_alike(const struct pt_line_access *x, const struct pt_line_access
 static void drop_empty(struct pt_line *line)
 {
     uint32_t n = 0, n_writes = 0;
+    line->words = 0;
     for (uint32_t i = 0; i < line->n; i++) {
-        if (!line->accesses[i].words)
+        uint32_t words = line->accesses[i].words;
+        if (!words)
             continue;
+        line->words |= words;
         n_writes += i < line->n_writes;
         line->accesses[n++] = line->accesses[i];
     }
-    line->n = (uint16_t)n;
-    line->n_writes = (uint16_t)n_writes;
+    line->n = (uint8_t)n;
+    line->n_writes = (uint8_t)n_writes;
 }
 
 /* Reads that one behind them says as much as, and those between a first and a last read of their
@@ -73,8 +76,9 @@ static bool is_safe(const struct pt_line *line, uint32_t n, const struct pt_line
 {
     for (uint32_t i = 0; i < n; i++) {
         const struct pt_line_access *x = &line->accesses[i];
-        bool is_before = is_old(b, x) || is_of_thread(x, e);
-        if (x->words & e->words && (!is_before || b->is_constant))
+        if (!(x->words & e->words))
+            continue;
+        if (b->is_constant || (!is_old(b, x) && !is_of_thread(x, e)))
             return false;
     }
     return true;
@@ -92,9 +96,11 @@ static bool join(struct pt_line_access *x, const struct pt_line_access *e)
 static bool note_read(struct pt_line *line, uint32_t room, const struct pt_line_bounds *b,
                       const struct pt_line_access *e)
 {
+    enum { TRIED = 4 };
     struct pt_line_access *last = &line->accesses[line->n - 1];
-    if (line->n > line->n_writes && join(last, e))
-        return true;
+    for (uint32_t i = line->n; i > line->n_writes && i + TRIED > line->n; i--)
+        if (join(&line->accesses[i - 1], e))
+            return true;
     if (line->n > line->n_writes && !(last->words & ~e->words) && is_of_thread(last, e)) {
         *last = *e;
         return true;
@@ -112,7 +118,7 @@ static bool note_write(struct pt_line *line, uint32_t room, const struct pt_line
                        const struct pt_line_access *e)
 {
     uint32_t empty = 0;
-    for (uint32_t i = 0; i < line->n; i++)
+    for (uint32_t i = 0; line->words & e->words && i < line->n; i++)
         empty |= !(line->accesses[i].words &= ~e->words);
     if (empty)
         drop_empty(line);
@@ -137,11 +143,16 @@ bool pt_line_see(struct pt_line *line, uint32_t room, const struct pt_line_bound
     bool writes = is_write(e);
     if (b->is_alone && line->newest <= b->cta_time)
         line->n = line->n_writes;
-    if (!is_safe(line, writes ? line->n : line->n_writes, b, e))
+    uint32_t last = writes ? line->newest : line->written;
+    bool is_known = b->is_alone && last <= b->cta_time && !b->is_constant;
+    if (!is_known && line->words & e->words &&
+        !is_safe(line, writes ? line->n : line->n_writes, b, e))
         return false;
     if (!(writes ? note_write : note_read)(line, room, b, e))
         return false;
+    line->words |= e->words;
     line->newest = pt_stamp_time(e->stamp);
+    line->written = writes ? line->newest : line->written;
     return true;
 }
 

@@ -26,9 +26,10 @@ struct pt_line_access {
 };
 
 struct pt_line {
-    uint32_t newest, born; /* time of the last; that which it has been made for */
-    uint16_t n, n_writes;  /* writes come first, then reads as they came */
-    uint16_t is_split;     /* into cells */
+    uint32_t newest, written; /* time of the last access, and of the last write */
+    uint32_t words;           /* of all accesses, or more */
+    uint8_t n, n_writes;      /* writes come first, then reads as they came */
+    uint8_t is_split, unused; /* into cells */
     struct pt_line_access accesses[];
 };
 

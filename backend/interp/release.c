@@ -223,6 +223,7 @@ static void fence(struct pt_causality *g, struct pt_known_cluster *k, struct pt_
     w->fence[lane].time = g->time;
     w->fence[lane].warp_time = w->warp_time;
     w->fence[lane].scope = scope;
+    w->has_fenced = true;
 }
 
 void pt_release_fence(const struct pt_event *e)
