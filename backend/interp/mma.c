@@ -4,31 +4,11 @@
  * assembler makes of it: several mma, of which none writes a register before all have read theirs.
  */
 #include "backend/interp/mma.h"
+#include "backend/interp/mma_step.h"
 #include "backend/interp/operands.h"
 #include "backend/semantics/fragment.h"
 #include "backend/semantics/mma_fast.h"
 #include "ir/row.h"
-
-enum { REGS = 8, TILES = 4 };
-
-/* A matrix in registers. */
-struct fragment {
-    uint32_t slot[REGS];
-    uint8_t n;
-    uint8_t type; /* enum pt_type */
-    uint8_t bits; /* of an element; b1: of a word */
-    bool is_signed;
-};
-
-struct tile {
-    struct fragment d, a, b, c;
-    uint8_t rows, k; /* of A; k as stored; b1: words */
-    uint8_t round;   /* enum pt_round, of f64 */
-    uint8_t before;  /* C is the result of this tile (its number + 1), if not 0 */
-    bool is_sparse, saturates, is_xor;
-    uint8_t selector;  /* of the metadata */
-    uint32_t metadata; /* slot */
-};
 
 /* What a tile reads. */
 struct operands {
@@ -48,15 +28,15 @@ static struct places places_in(const struct pt_frame *f)
     return (struct places){f, f, f, f};
 }
 
-static void slots_of(const void *place, const struct fragment *x, const uint32_t **slots)
+static void slots_of(const void *place, const struct pt_mma_fragment *x, const uint32_t **slots)
 {
     for (uint32_t i = 0; i < x->n; i++)
         slots[i] = (const uint32_t *)((const char *)place + x->slot[i]);
 }
 
-static void read_operands(const struct tile *x, const struct places *in, struct operands *o)
+static void read_operands(const struct pt_mma_step *x, const struct places *in, struct operands *o)
 {
-    const uint32_t *slots[REGS];
+    const uint32_t *slots[PT_MMA_STEP_REGS];
     slots_of(in->a, &x->a, slots);
     pt_fragment_a(slots, x->a.n, x->rows, x->a.bits, x->a.is_signed, o->a);
     slots_of(in->b, &x->b, slots);
@@ -74,7 +54,8 @@ static void read_operands(const struct tile *x, const struct places *in, struct 
     }
 }
 
-static void write_result(const struct fragment *x, struct pt_frame *f, const struct pt_mma_tile *r)
+static void write_result(const struct pt_mma_fragment *x, struct pt_frame *f,
+                         const struct pt_mma_tile *r)
 {
     uint32_t v[PT_WARP_SIZE] __attribute__((aligned(64)));
     for (uint32_t k = 0; k < x->n; k++) {
@@ -84,13 +65,13 @@ static void write_result(const struct fragment *x, struct pt_frame *f, const str
     }
 }
 
-static struct pt_mma_float step_of(const struct tile *x)
+static struct pt_mma_float step_of(const struct pt_mma_step *x)
 {
     return (struct pt_mma_float){
         .rows = x->rows, .k = x->k, .fraction = 25, .dropped = 29, .to_f16 = x->d.type == PT_f16};
 }
 
-static void do_float(const struct tile *x, struct operands *o, struct pt_mma_tile *d)
+static void do_float(const struct pt_mma_step *x, struct operands *o, struct pt_mma_tile *d)
 {
     struct pt_mma_float_a a;
     struct pt_mma_float_b b;
@@ -111,19 +92,19 @@ static void do_float(const struct tile *x, struct operands *o, struct pt_mma_til
             d->v[m][n] = pt_half_from_f32(d->v[m][n], PT_F16, PT_RN);
 }
 
-static void do_float8(const struct tile *x, struct operands *o, struct pt_mma_tile *d)
+static void do_float8(const struct pt_mma_step *x, struct operands *o, struct pt_mma_tile *d)
 {
     struct pt_mma_float step = step_of(x);
     const enum pt_type types[2] = {(enum pt_type)x->a.type, (enum pt_type)x->b.type};
     pt_mma_float8(&step, types, o->a, o->b, &o->c, o->sparsity, d);
 }
 
-static void do_int(const struct tile *x, struct operands *o, struct pt_mma_tile *d)
+static void do_int(const struct pt_mma_step *x, struct operands *o, struct pt_mma_tile *d)
 {
     pt_mma_int(x->rows, x->k, o->a, o->b, &o->c, o->sparsity, x->saturates, d);
 }
 
-static void do_bits(const struct tile *x, struct operands *o, struct pt_mma_tile *d)
+static void do_bits(const struct pt_mma_step *x, struct operands *o, struct pt_mma_tile *d)
 {
     pt_mma_bits(x->rows, x->k, o->a, o->b, &o->c, x->is_xor, d);
 }
@@ -131,10 +112,10 @@ static void do_bits(const struct tile *x, struct operands *o, struct pt_mma_tile
 #define MMA(name, compute)                     \
     PT_HANDLER(name)                           \
     {                                          \
-        const struct tile *x = c->ptr;         \
+        const struct pt_mma_step *x = c->ptr;  \
         const struct places in = places_in(f); \
         struct operands o;                     \
-        struct pt_mma_tile d[TILES];           \
+        struct pt_mma_tile d[PT_MMA_STEPS];    \
         for (uint32_t t = 0; t < c->n; t++) {  \
             read_operands(&x[t], &in, &o);     \
             if (x[t].before)                   \
@@ -152,10 +133,10 @@ MMA(mma_bits, do_bits)
 
 /* ---- the same, lanes being rows ---- */
 
-static bool multiply_rows(const struct tile *x, const struct places *in, struct pt_rows_c *d)
+static bool multiply_rows(const struct pt_mma_step *x, const struct places *in, struct pt_rows_c *d)
 {
     enum pt_type type = (enum pt_type)x->a.type;
-    const uint32_t *a[REGS], *b[REGS], *c[REGS];
+    const uint32_t *a[PT_MMA_STEP_REGS], *b[PT_MMA_STEP_REGS], *c[PT_MMA_STEP_REGS];
     uint32_t words = x->a.n * 2u, v[PT_ROWS_WORDS][PT_MMA_M] __attribute__((aligned(64)));
     uint32_t of_b[2 * PT_WARP_SIZE] __attribute__((aligned(64)));
     struct pt_rows_a rows;
@@ -176,7 +157,7 @@ static bool multiply_rows(const struct tile *x, const struct places *in, struct 
     return pt_rows_product(type, words, &rows, &columns, d);
 }
 
-static void write_registers(const struct fragment *x, struct pt_frame *f,
+static void write_registers(const struct pt_mma_fragment *x, struct pt_frame *f,
                             uint32_t v[4][PT_WARP_SIZE])
 {
     for (uint32_t k = 0; k < x->n; k++) {
@@ -185,7 +166,8 @@ static void write_registers(const struct fragment *x, struct pt_frame *f,
     }
 }
 
-static void write_rows(const struct fragment *x, struct pt_frame *f, const struct pt_rows_c *r)
+static void write_rows(const struct pt_mma_fragment *x, struct pt_frame *f,
+                       const struct pt_rows_c *r)
 {
     uint32_t v[4][PT_WARP_SIZE] __attribute__((aligned(64)));
     pt_rows_put_c(r, (uint32_t *[4]){v[0], v[1], v[2], v[3]});
@@ -198,13 +180,15 @@ struct registers {
     uint32_t v[4][PT_WARP_SIZE] __attribute__((aligned(64)));
 };
 
-static void read_registers(const struct pt_frame *f, const struct fragment *x, struct registers *r)
+static void read_registers(const struct pt_frame *f, const struct pt_mma_fragment *x,
+                           struct registers *r)
 {
     for (uint32_t i = 0; i < x->n; i++)
         memcpy(r->v[i], (const char *)f + x->slot[i], sizeof r->v[i]);
 }
 
-static void multiply_fast(const struct tile *x, const struct pt_frame *f, struct registers *d)
+static void multiply_fast(const struct pt_mma_step *x, const struct pt_frame *f,
+                          struct registers *d)
 {
     struct registers a, b;
     read_registers(f, &x->a, &a);
@@ -216,8 +200,8 @@ static void multiply_fast(const struct tile *x, const struct pt_frame *f, struct
 
 static const struct pt_code *mma_fast(const struct pt_code *c, struct pt_frame *f)
 {
-    const struct tile *x = c->ptr;
-    struct registers d[TILES];
+    const struct pt_mma_step *x = c->ptr;
+    struct registers d[PT_MMA_STEPS];
     for (uint32_t t = 0; t < c->n; t++) {
         if (x[t].before)
             d[t] = d[x[t].before - 1];
@@ -232,9 +216,9 @@ PT_HANDLER(mma_rows)
 {
     if (f->state->is_fast)
         return mma_fast(c, f);
-    const struct tile *x = c->ptr;
+    const struct pt_mma_step *x = c->ptr;
     const struct places in = places_in(f);
-    struct pt_rows_c d[TILES];
+    struct pt_rows_c d[PT_MMA_STEPS];
     for (uint32_t t = 0; t < c->n; t++) {
         if (x[t].before)
             d[t] = d[x[t].before - 1];
@@ -246,11 +230,17 @@ PT_HANDLER(mma_rows)
     return c + 1;
 }
 
+bool pt_mma_step_is_of(const struct pt_code *c)
+{
+    return c->fn == mma_float || c->fn == mma_float8 || c->fn == mma_int || c->fn == mma_bits ||
+           c->fn == mma_rows;
+}
+
 /* ---- for other engines ----------------------------------------------------------------------- */
 
 #define SLOTS {0, 128, 256, 384} /* registers one behind the other */
 
-static void multiply_exactly(const struct tile *x, uint32_t (*d)[PT_WARP_SIZE],
+static void multiply_exactly(const struct pt_mma_step *x, uint32_t (*d)[PT_WARP_SIZE],
                              const uint32_t (*a)[PT_WARP_SIZE], const uint32_t (*b)[PT_WARP_SIZE])
 {
     const struct places in = {.a = a, .b = b, .c = d};
@@ -274,7 +264,7 @@ static void multiply_exactly(const struct tile *x, uint32_t (*d)[PT_WARP_SIZE],
     static void multiply_##t##_k##k_(uint32_t(*d)[PT_WARP_SIZE], const uint32_t(*a)[PT_WARP_SIZE], \
                                      const uint32_t(*b)[PT_WARP_SIZE])                             \
     {                                                                                              \
-        static const struct tile tile = {                                                          \
+        static const struct pt_mma_step tile = {                                                   \
             .d = {.slot = SLOTS, .n = 4, .type = PT_f32, .bits = 32},                              \
             .a = {.slot = SLOTS, .n = n_, .type = PT_##t, .bits = PT_##t == PT_tf32 ? 32 : 16},    \
             .b = {.slot = SLOTS,                                                                   \
@@ -330,7 +320,7 @@ const struct pt_product *pt_product_named(const char *name)
 }
 
 /* `fn`, or a faster one for the same tile. */
-static pt_handler faster(pt_handler fn, const struct tile *x)
+static pt_handler faster(pt_handler fn, const struct pt_mma_step *x)
 {
     bool takes = pt_rows_takes((enum pt_type)x->a.type, (enum pt_type)x->d.type, x->rows) &&
                  x->c.type == PT_f32 && !x->is_sparse;
@@ -341,7 +331,7 @@ static pt_handler faster(pt_handler fn, const struct tile *x)
 
 PT_HANDLER(mma_f64)
 {
-    const struct tile *x = c->ptr;
+    const struct pt_mma_step *x = c->ptr;
     uint64_t a[PT_MMA_M][16], b[PT_MMA_N][16], d[4][PT_WARP_SIZE] __attribute__((aligned(64)));
     for (uint32_t i = 0; i < PT_WARP_SIZE; i++) {
         for (uint32_t r = 0; r < x->a.n; r++) {
@@ -376,8 +366,8 @@ static void quad_place(uint32_t lane, uint32_t i, uint32_t bits, uint32_t *row, 
     *column = bits == 16 ? i : (i & 4) + (lane & 2) + (i & 1);
 }
 
-static uint32_t fragment_element(const struct pt_frame *f, const struct fragment *x, uint32_t lane,
-                                 uint32_t i)
+static uint32_t fragment_element(const struct pt_frame *f, const struct pt_mma_fragment *x,
+                                 uint32_t lane, uint32_t i)
 {
     uint32_t reg = i * x->bits / 32;
     uint32_t v = ((const uint32_t *)((const char *)f + x->slot[reg]))[lane];
@@ -387,7 +377,7 @@ static uint32_t fragment_element(const struct pt_frame *f, const struct fragment
 static void read_quad(const struct pt_code *c, const struct pt_frame *f, uint32_t lane,
                       struct operands *o)
 {
-    const struct tile *x = c->ptr;
+    const struct pt_mma_step *x = c->ptr;
     uint32_t own = lane % 4, high = lane / 16 * 4, row, column;
     for (uint32_t i = 0; i < 4; i++) {
         uint32_t a = fragment_element(f, &x->a, lane, i), b = fragment_element(f, &x->b, lane, i);
@@ -408,8 +398,8 @@ static void read_quad(const struct pt_code *c, const struct pt_frame *f, uint32_
 
 PT_HANDLER(mma_quad)
 {
-    const struct tile *x = c->ptr;
-    uint32_t v[REGS][PT_WARP_SIZE] __attribute__((aligned(64))) = {{0}};
+    const struct pt_mma_step *x = c->ptr;
+    uint32_t v[PT_MMA_STEP_REGS][PT_WARP_SIZE] __attribute__((aligned(64))) = {{0}};
     for (uint32_t q = 0; q < 4; q++) {
         struct operands o;
         struct pt_mma_tile r;
@@ -435,7 +425,7 @@ PT_HANDLER(mma_quad)
 /* ---- selectors ------------------------------------------------------------------------------- */
 
 static bool bind_fragment(struct pt_select *s, uint32_t operand, bool is_dest, enum pt_type type,
-                          struct fragment *x)
+                          struct pt_mma_fragment *x)
 {
     const struct pt_operand *o = &s->operands[operand];
     uint32_t n = 1, bits = pt_type_bits(type);
@@ -443,7 +433,7 @@ static bool bind_fragment(struct pt_select *s, uint32_t operand, bool is_dest, e
         n = (uint32_t)o->imm;
         o = &s->func->operands.v[o->index];
     }
-    *x = (struct fragment){.n = (uint8_t)n, .type = (uint8_t)type};
+    *x = (struct pt_mma_fragment){.n = (uint8_t)n, .type = (uint8_t)type};
     x->bits = (uint8_t)(bits < 4 ? 32 : bits);
     x->is_signed = type == PT_s8 || type == PT_s4;
     for (uint32_t i = 0; i < n; i++) {
@@ -456,7 +446,7 @@ static bool bind_fragment(struct pt_select *s, uint32_t operand, bool is_dest, e
 }
 
 /* Fills in one tile of the form's shape. */
-static bool bind_tile(struct pt_select *s, const uint8_t *type, struct tile *x)
+static bool bind_tile(struct pt_select *s, const uint8_t *type, struct pt_mma_step *x)
 {
     uint32_t k = pt_form_number(s->form, 'k');
     if (!bind_fragment(s, 0, true, (enum pt_type)type[0], &x->d) ||
@@ -478,7 +468,7 @@ static pt_handler select_mma(struct pt_select *s, pt_handler fn)
         return fn;
     if (s->form->n_types != 4)
         return pt_refuse(s, NULL);
-    struct tile *x = pt_operands_array(s, sizeof *x);
+    struct pt_mma_step *x = pt_operands_array(s, sizeof *x);
     s->code->ptr = x;
     s->code->n = 1;
     return bind_tile(s, s->form->type, x) ? faster(fn, x) : NULL;
@@ -488,7 +478,7 @@ static pt_handler select_sparse(struct pt_select *s, pt_handler fn)
 {
     if (!select_mma(s, fn) || !s->decoder)
         return NULL;
-    struct tile *x = (struct tile *)s->code->ptr;
+    struct pt_mma_step *x = (struct pt_mma_step *)s->code->ptr;
     x->is_sparse = true;
     x->k /= 2;
     x->selector = (uint8_t)s->operands[5].imm;
@@ -498,9 +488,9 @@ static pt_handler select_sparse(struct pt_select *s, pt_handler fn)
 
 /* ---- wmma.mma -------------------------------------------------------------------------------- */
 
-static struct fragment part_of(const struct fragment *x, uint32_t first, uint32_t n)
+static struct pt_mma_fragment part_of(const struct pt_mma_fragment *x, uint32_t first, uint32_t n)
 {
-    struct fragment part = *x;
+    struct pt_mma_fragment part = *x;
     part.n = (uint8_t)n;
     memcpy(part.slot, x->slot + first, n * sizeof *part.slot);
     return part;
@@ -508,7 +498,7 @@ static struct fragment part_of(const struct fragment *x, uint32_t first, uint32_
 
 /* Two tiles of 16 rows, beside each other or one above the other. Registers of A and B beyond
  * theirs hold copies. */
-static uint32_t split_tiles(const struct tile *whole, bool is_beside, struct tile *x)
+static uint32_t split_tiles(const struct pt_mma_step *whole, bool is_beside, struct pt_mma_step *x)
 {
     uint32_t n_a = whole->k * whole->a.bits / 64u, n_b = n_a / 2, n_c = whole->c.n / 2u,
              n_d = whole->d.n / 2u;
@@ -524,7 +514,7 @@ static uint32_t split_tiles(const struct tile *whole, bool is_beside, struct til
 }
 
 /* tf32 goes in two steps, each of half the depth. */
-static uint32_t split_steps(struct tile *x)
+static uint32_t split_steps(struct pt_mma_step *x)
 {
     for (uint32_t t = 0; t < 2; t++) {
         x[t].k /= 2;
@@ -544,7 +534,7 @@ static pt_handler select_wmma(struct pt_select *s, pt_handler fn)
     if (!s->decoder)
         return fn;
     const uint8_t *type = s->form->type, halves[] = {type[0], PT_f16, PT_f16, type[1]};
-    struct tile *x = pt_operands_array(s, TILES * sizeof *x), whole = {0};
+    struct pt_mma_step *x = pt_operands_array(s, PT_MMA_STEPS * sizeof *x), whole = {0};
     if (!bind_tile(s, s->form->n_types == 2 ? halves : type, &whole))
         return NULL;
     s->code->ptr = x;
@@ -553,7 +543,7 @@ static pt_handler select_wmma(struct pt_select *s, pt_handler fn)
     if (pt_form_number(s->form, 'm') == 8 && pt_form_number(s->form, 'n') == 8)
         return fn;
     if (whole.rows == 8) { /* the transposed product */
-        struct fragment a = whole.a;
+        struct pt_mma_fragment a = whole.a;
         whole.a = whole.b;
         whole.b = a;
     }

@@ -1,7 +1,9 @@
 /* Which bits of registers hold no value, and what instructions make of them. Moves, bitwise
  * operations, shifts, selections and exchanges between lanes are followed to the bit; of sums and
- * products the bits from the lowest such bit on are lost; of all else the whole result. A product
- * of matrices is taken to hold values. */
+ * products the bits from the lowest such bit on are lost; of products of matrices in registers the
+ * elements whose row, column or summand has one; of all else the whole result. Products of f64, of
+ * wgmma and those by quads are taken to hold values. */
+#include "backend/interp/mma_step.h"
 #include "backend/interp/undefined.h"
 
 #include "ir/insn.h"
@@ -298,6 +300,51 @@ static void shuffle(const struct step *s, uint32_t lanes)
     }
 }
 
+/* ---- products of matrices -------------------------------------------------------------------- */
+
+struct product {
+    const struct step *step;
+    struct pt_origin origin;
+    uint32_t lanes;
+};
+
+static void get_bits(void *ud, uint32_t slot, uint32_t bits[PT_WARP_SIZE])
+{
+    const struct product *p = ud;
+    const struct step *s = p->step;
+    memset(bits, 0, PT_WARP_SIZE * sizeof *bits);
+    for (uint32_t k = 0; k < s->n_uses; k++)
+        for (uint32_t i = 0; s->f->body->slots[s->uses[k]] == slot && i < PT_WARP_SIZE; i++)
+            bits[i] = (uint32_t)pt_undefined_bits(s->f, s->uses[k], i);
+}
+
+static void set_bits(void *ud, uint32_t slot, const uint32_t bits[PT_WARP_SIZE])
+{
+    const struct product *p = ud;
+    const struct step *s = p->step;
+    for (uint32_t k = 0; k < s->n_defs; k++)
+        for (uint32_t left = s->f->body->slots[s->defs[k]] == slot ? p->lanes : 0; left;
+             left &= left - 1) {
+            uint32_t i = (uint32_t)__builtin_ctz(left);
+            pt_undefined_set(s->f, s->defs[k], i, bits[i], &p->origin);
+        }
+}
+
+/* False: it is no product that is followed. */
+static bool multiply(const struct step *s, uint32_t insn, uint32_t lanes)
+{
+    const struct pt_span *span = &s->f->body->spans[insn];
+    for (uint32_t i = span->first; i < span->first + span->n; i++) {
+        const struct pt_code *c = &s->f->body->codes.v[i];
+        if (!pt_mma_step_is_of(c))
+            continue;
+        struct product product = {s, *s->origin, lanes};
+        pt_mma_step_lose(c, &(struct pt_mma_step_bits){&product, get_bits, set_bits});
+        return true;
+    }
+    return false;
+}
+
 static bool is_of(const struct pt_form *form, const char *chapter)
 {
     return !strcmp(pt_op_chapter((enum pt_op)form->op), chapter);
@@ -312,6 +359,8 @@ void pt_undefined_transfer(struct pt_frame *f, uint32_t insn, uint32_t lanes)
     s.form = pt_insn_form(m, s.insn);
     s.o = s.insn->n_operands ? &func->operands.v[s.insn->operands] : NULL;
     pt_insn_regs(m, func, s.insn, see, &s);
+    if (s.undefined && is_of(s.form, "matrix") && multiply(&s, insn, lanes))
+        return;
     if (s.form->effects & NOT_FOLLOWED || is_of(s.form, "matrix") || !s.origin)
         s.undefined = 0;
     if (!(s.undefined & lanes) && !(s.form->effects & PT_FX_WARP && s.undefined)) {
