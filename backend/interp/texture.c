@@ -5,13 +5,21 @@
 #include "backend/interp/operands.h"
 #include "backend/interp/pick.h"
 #include "backend/interp/texture_wide.h"
+#include "backend/semantics/half.h"
 #include "ir/row.h"
 
+#define ABSENT UINT32_MAX /* no slot */
+
+/* What becomes of the four words. */
+enum result { WORDS, HALVES, PACKED_HALVES };
+
 struct fetch {
-    /* slots; `layer` only of textures that have layers */
-    uint32_t handle, layer, coordinate[PT_TEXTURE_AXES], result[PT_TEXTURE_CHANNELS];
-    uint32_t axes;
-    bool is_whole, is_layered; /* the coordinates are integers; there is a layer */
+    /* slots; ABSENT where there is none, and `layer` only of textures that have layers */
+    uint32_t handle, layer, coordinate[PT_TEXTURE_AXES], offset[PT_TEXTURE_AXES], level;
+    uint32_t result[PT_TEXTURE_CHANNELS], resident;
+    uint32_t axes, n_results, component; /* `component` of a gather */
+    enum result kind;
+    bool is_whole, is_layered, is_cube, is_gather;
 };
 
 static const uint32_t *words_of(const struct pt_frame *f, uint32_t slot)
@@ -50,7 +58,7 @@ PT_ACCESS_INLINE void read_texel(uint64_t address, uint32_t bytes, uint32_t *tex
 
 PT_ACCESS static __attribute__((noinline)) void
 read_texels(const struct pt_footprint *footprint, uint32_t bytes,
-            uint32_t texel[PT_TEXTURE_TEXELS][PT_TEXTURE_CHANNELS])
+            uint32_t texel[PT_TEXTURE_FOOTPRINT][PT_TEXTURE_CHANNELS])
 {
     for (uint32_t left = footprint->present; left; left &= left - 1) {
         uint32_t i = (uint32_t)__builtin_ctz(left);
@@ -73,9 +81,9 @@ static bool find_texture(const struct pt_code *c, struct pt_frame *f, uint32_t i
         pt_fail_at(c, f, PT_FAULT_ILLEGAL_ADDRESS, 1u << i, handle, "no texture has this handle");
         return false;
     }
-    if (t->axes != k->axes || (t->layers != 0) != k->is_layered) {
+    if (t->axes != k->axes || t->is_layered != k->is_layered || t->is_cube != k->is_cube) {
         pt_fail_at(c, f, PT_FAULT_ILLEGAL_INSTRUCTION, 1u << i, handle,
-                   "the texture has another number of dimensions, or layers and should not");
+                   "the texture has other dimensions, or layers or faces and should not");
         return false;
     }
     return true;
@@ -93,29 +101,66 @@ static bool may_read(const struct pt_code *c, struct pt_frame *f, uint32_t i,
     return true;
 }
 
+/* Offsets have four bits, of gathers six. In one dimension the next four are y's, which is there
+ * for a border. */
+static void set_offsets(const struct pt_frame *f, const struct fetch *k, uint32_t i,
+                        struct pt_sample *sample)
+{
+    unsigned unused = k->is_gather ? 26 : 28;
+    for (uint32_t n = 0; n < k->axes; n++)
+        sample->offset[n] = (int32_t)(words_of(f, k->offset[n])[i] << unused) >> unused;
+    if (k->axes == 1)
+        sample->offset[1] = (int32_t)(words_of(f, k->offset[0])[i] << 24) >> 28;
+}
+
+static struct pt_sample sample_of(const struct pt_frame *f, const struct fetch *k, uint32_t i,
+                                  const struct pt_texture *t, const struct pt_samples *s)
+{
+    struct pt_sample sample = {.layer = k->is_layered ? s->layer[i] : 0};
+    uint32_t n_coordinates = k->is_cube ? PT_TEXTURE_AXES : k->axes;
+    for (uint32_t n = 0; n < n_coordinates; n++)
+        sample.coordinate[n] = words_of(f, k->coordinate[n])[i];
+    if (k->offset[0] != ABSENT)
+        set_offsets(f, k, i, &sample);
+    sample.is_clamped = k->level != ABSENT;
+    uint32_t level = k->level == ABSENT ? 0 : words_of(f, k->level)[i];
+    if (!k->is_whole)
+        level = k->level == ABSENT ? PT_TEXTURE_BASE_LEVEL : level;
+    sample.level = k->is_whole ? (int32_t)level : pt_texture_level(t, level);
+    return sample;
+}
+
 /* One lane by itself. */
 static bool fetch_lane(const struct pt_code *c, struct pt_frame *f, uint32_t i,
                        const struct pt_texture *t, struct pt_samples *s)
 {
     const struct fetch *k = c->ptr;
     struct pt_footprint footprint;
-    uint32_t texel[PT_TEXTURE_TEXELS][PT_TEXTURE_CHANNELS], coordinate[PT_TEXTURE_AXES] = {0};
-    uint32_t layer = k->is_layered ? s->layer[i] : 0, result[PT_TEXTURE_CHANNELS];
-    for (uint32_t n = 0; n < k->axes; n++)
-        coordinate[n] = s->coordinate[n][i];
-    if (k->is_whole)
-        pt_texture_locate_whole(t, coordinate, layer, &footprint);
-    else
-        pt_texture_locate(t, coordinate, layer, &footprint);
+    struct pt_sample sample = sample_of(f, k, i, t, s);
+    uint32_t texel[PT_TEXTURE_FOOTPRINT][PT_TEXTURE_CHANNELS], result[PT_TEXTURE_CHANNELS];
+    (k->is_gather  ? pt_texture_locate_gather
+     : k->is_whole ? pt_texture_locate_whole
+                   : pt_texture_locate)(t, &sample, &footprint);
     if (!may_read(c, f, i, &footprint, t->texel_bytes))
         return false;
     f->state->acting = 1u << i;
     read_texels(&footprint, t->texel_bytes, texel);
     f->state->acting = 0;
-    pt_texture_filter(t, &footprint, texel, result);
+    if (k->is_gather)
+        pt_texture_gather(t, &footprint, k->component, texel, result);
+    else
+        pt_texture_filter(t, &footprint, texel, result);
     for (uint32_t n = 0; n < PT_TEXTURE_CHANNELS; n++)
         s->result[n][i] = result[n];
     return true;
+}
+
+/* Whether vectors can do it: without what is rare. */
+static bool is_plain(const struct fetch *k, const struct pt_texture *t)
+{
+    bool is_float = t->texel == PT_TEXEL_F16 || t->texel == PT_TEXEL_F32;
+    return k->level == ABSENT && k->offset[0] == ABSENT && !k->is_gather && !k->is_cube &&
+           t->n_levels == 1 && !t->is_srgb && !(is_float && t->is_linear && k->axes == 3);
 }
 
 /* Lanes that have one texture; those of handle 0 have none. */
@@ -129,7 +174,9 @@ static bool fetch_same(const struct pt_code *c, struct pt_frame *f, uint32_t lan
     if (!find_texture(c, f, (uint32_t)__builtin_ctz(lanes), handle, &t))
         return false;
     f->state->acting = lanes;
-    uint32_t left = pt_is_observed(f) ? lanes : pt_texture_wide_sample(&t, s, lanes);
+    uint32_t left = lanes;
+    if (!pt_is_observed(f) && is_plain(c->ptr, &t))
+        left = pt_texture_wide_sample(&t, s, lanes);
     for (; left; left &= left - 1)
         if (!fetch_lane(c, f, (uint32_t)__builtin_ctz(left), &t, s))
             return false;
@@ -137,9 +184,20 @@ static bool fetch_same(const struct pt_code *c, struct pt_frame *f, uint32_t lan
     return true;
 }
 
-static void put_results(struct pt_frame *f, const struct fetch *k, const struct pt_samples *s)
+static void make_halves(const struct fetch *k, struct pt_samples *s)
 {
-    for (uint32_t n = 0; n < PT_TEXTURE_CHANNELS; n++) {
+    for (uint32_t n = 0; k->kind != WORDS && n < PT_TEXTURE_CHANNELS; n++)
+        for (uint32_t i = 0; i < PT_WARP_SIZE; i++)
+            s->result[n][i] = pt_half_from_f32(s->result[n][i], PT_F16, PT_RN);
+    for (uint32_t n = 0; k->kind == PACKED_HALVES && n < k->n_results; n++)
+        for (uint32_t i = 0; i < PT_WARP_SIZE; i++)
+            s->result[n][i] = s->result[2 * n][i] | s->result[2 * n + 1][i] << 16;
+}
+
+static void put_results(struct pt_frame *f, const struct fetch *k, struct pt_samples *s)
+{
+    make_halves(k, s);
+    for (uint32_t n = 0; n < k->n_results; n++) {
         uint32_t *to = (uint32_t *)((char *)f + k->result[n]);
         if (f->mask == UINT32_MAX)
             memcpy(to, s->result[n], sizeof s->result[n]);
@@ -166,6 +224,8 @@ PT_HANDLER(fetch)
         left &= ~lanes;
     }
     put_results(f, k, &s);
+    if (k->resident != ABSENT)
+        PT_SET_PRED(1, UINT32_MAX);
     return c + 1;
 }
 
@@ -178,57 +238,90 @@ static uint32_t bind_coordinate(struct pt_select *s, const struct pt_operand *o,
                               4);
 }
 
-static bool bind_coordinates(struct pt_select *s, const struct pt_operand *o, struct fetch *k)
+/* Binds k's words from element `first` on of a vector. */
+static bool bind_vector(struct pt_select *s, const struct pt_operand *o, uint32_t first,
+                        uint32_t *slot, uint32_t n)
 {
-    if (k->is_layered && (k->layer = bind_coordinate(s, o, 0)) == UINT32_MAX)
-        return false;
-    for (uint32_t i = 0; i < k->axes; i++) {
-        k->coordinate[i] = bind_coordinate(s, o, i + k->is_layered);
-        if (k->coordinate[i] == UINT32_MAX)
+    for (uint32_t i = 0; i < n; i++)
+        if ((slot[i] = bind_coordinate(s, o, first + i)) == UINT32_MAX)
             return false;
-    }
     return true;
 }
 
-/* What is there so far: four words by handle, without sampler, offsets, depth or predicate. */
-static bool is_plain(const struct pt_select *s)
+/* {d}|p: p is operand 1 of the code. */
+static void bind_results(struct pt_select *s, struct fetch *k)
 {
-    const struct pt_operand *o = s->operands;
-    const struct pt_operand *in = &s->func->operands.v[o[1].index];
-    return s->insn->n_operands == 2 && PT_BITS(s, 0) == 32 && s->form->type[0] != PT_f16x2 &&
-           o[0].kind == PT_OPND_VEC && o[0].imm == PT_TEXTURE_CHANNELS && o[1].imm == 2 &&
-           in->kind == PT_OPND_REG;
-}
-
-/* {d},[a,c] */
-static pt_handler select_fetch(struct pt_select *s, uint32_t axes, bool is_layered, bool is_whole)
-{
-    struct fetch *k = pt_operands_array(s, sizeof *k);
-    const struct pt_operand *all = s->func->operands.v, *in = &all[s->operands[1].index];
-    if (!is_plain(s))
-        return pt_refuse(s, NULL);
-    k->axes = axes;
-    k->is_layered = is_layered;
-    k->is_whole = is_whole;
-    k->handle = pt_operands_source(s, in, 8);
-    for (uint32_t i = 0; i < PT_TEXTURE_CHANNELS; i++)
-        k->result[i] = pt_operands_dest(s, &all[s->operands[0].index + i]);
-    s->code->ptr = k;
-    return k->handle != UINT32_MAX && bind_coordinates(s, in + 1, k) ? fetch : NULL;
-}
-
-#define TEX(id, axes, is_layered)                          \
-    pt_handler PT_DO(tex_##id)(struct pt_select * s)       \
-    {                                                      \
-        return select_fetch(s, axes, is_layered, false);   \
-    }                                                      \
-    pt_handler PT_DO(tex_##id##_s32)(struct pt_select * s) \
-    {                                                      \
-        return select_fetch(s, axes, is_layered, true);    \
+    const struct pt_operand *all = s->func->operands.v, *d = &s->operands[0];
+    k->resident = ABSENT;
+    if (d->kind == PT_OPND_PAIR) {
+        k->resident = s->code->o[1] = pt_operands_dest(s, &all[d->index + 1]);
+        d = &all[d->index];
     }
+    k->n_results = (uint32_t)d->imm;
+    k->kind = s->form->type[0] == PT_f16x2 ? PACKED_HALVES
+              : s->form->type[0] == PT_f16 ? HALVES
+                                           : WORDS;
+    for (uint32_t i = 0; i < k->n_results; i++)
+        k->result[i] = pt_operands_dest(s, &all[d->index + i]);
+}
 
-TEX(1d, 1, false)
-TEX(2d, 2, false)
-TEX(3d, 3, false)
-TEX(a1d, 1, true)
-TEX(a2d, 2, true)
+/* Behind the address: a level, derivatives, offsets, a depth to compare with. No texture that CUDA
+ * makes has depths: a GPU does as if there were none to compare with. */
+static bool bind_options(struct pt_select *s, struct fetch *k)
+{
+    uint32_t next = 2;
+    if (PT_HAS(s, level) && (k->level = bind_coordinate(s, &s->operands[next++], 0)) == UINT32_MAX)
+        return false;
+    if (next < s->insn->n_operands && s->operands[next].kind == PT_OPND_VEC)
+        return bind_vector(s, &s->operands[next], 0, k->offset, k->axes);
+    return true;
+}
+
+static uint32_t component_of(const struct pt_select *s)
+{
+    return PT_HAS(s, g) ? 1 : PT_HAS(s, b) ? 2 : PT_HAS(s, a) ? 3 : 0;
+}
+
+/* {d},[a,c] and options */
+static pt_handler select_fetch(struct pt_select *s, struct fetch form)
+{
+    const struct pt_operand *in = &s->func->operands.v[s->operands[1].index];
+    struct fetch *k = pt_operands_array(s, sizeof *k);
+    if (!s->decoder)
+        return fetch;
+    *k = form;
+    k->level = k->offset[0] = k->offset[1] = k->offset[2] = ABSENT;
+    k->component = component_of(s);
+    bind_results(s, k);
+    s->code->ptr = k;
+    if ((k->handle = pt_operands_source(s, in, 8)) == UINT32_MAX || !bind_options(s, k) ||
+        (k->is_layered && (k->layer = bind_coordinate(s, in + 1, 0)) == UINT32_MAX))
+        return NULL;
+    uint32_t n = k->is_cube ? PT_TEXTURE_AXES : k->axes;
+    return bind_vector(s, in + 1, k->is_layered, k->coordinate, n) ? fetch : NULL;
+}
+
+#define FETCH(id, ...)                                       \
+    pt_handler PT_DO(id)(struct pt_select * s)               \
+    {                                                        \
+        return select_fetch(s, (struct fetch){__VA_ARGS__}); \
+    }
+#define TEX(geometry, ...)                                     \
+    FETCH(tex_##geometry, __VA_ARGS__)                         \
+    FETCH(tex_##geometry##_s32, __VA_ARGS__, .is_whole = true) \
+    FETCH(tex_level_##geometry, __VA_ARGS__)                   \
+    FETCH(tex_level_##geometry##_s32, __VA_ARGS__, .is_whole = true)
+
+TEX(1d, .axes = 1)
+TEX(2d, .axes = 2)
+TEX(3d, .axes = 3)
+TEX(a1d, .axes = 1, .is_layered = true)
+TEX(a2d, .axes = 2, .is_layered = true)
+FETCH(tex_cube, .axes = 2, .is_cube = true)
+FETCH(tex_acube, .axes = 2, .is_cube = true, .is_layered = true)
+FETCH(tex_level_cube, .axes = 2, .is_cube = true)
+FETCH(tex_level_acube, .axes = 2, .is_cube = true, .is_layered = true)
+FETCH(tld4_2d, .axes = 2, .is_gather = true)
+FETCH(tld4_a2d, .axes = 2, .is_gather = true, .is_layered = true)
+FETCH(tld4_cube, .axes = 2, .is_gather = true, .is_cube = true)
+FETCH(tld4_acube, .axes = 2, .is_gather = true, .is_cube = true, .is_layered = true)

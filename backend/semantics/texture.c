@@ -1,11 +1,11 @@
 #include "backend/semantics/texture.h"
 
 #include <math.h>
-#include <string.h>
 
-#include "backend/semantics/half.h"
+#include "backend/semantics/lane.h"
+#include "backend/semantics/texture_cube.h"
 
-enum { FRACTION = 256, GUARD_BITS = 4 };
+enum { FRACTION = 256 };
 
 /* ---- positions ------------------------------------------------------------------------------- */
 
@@ -27,16 +27,10 @@ static int32_t clamp(int64_t i, uint32_t size)
     return i < 0 ? 0 : i >= size ? (int32_t)(size - 1) : (int32_t)i;
 }
 
-enum pt_texture_address pt_texture_address_of(const struct pt_texture *t, int axis)
-{
-    enum pt_texture_address mode = t->address[axis];
-    return mode != PT_TEXTURE_BORDER && !t->is_normalized ? PT_TEXTURE_CLAMP : mode;
-}
-
 static int32_t index_of(const struct pt_texture *t, int axis, int64_t i)
 {
     int64_t size = t->size[axis];
-    enum pt_texture_address mode = pt_texture_address_of(t, axis);
+    enum pt_texture_address mode = t->address[axis];
     if (mode == PT_TEXTURE_BORDER)
         return i < 0 || i >= size ? -1 : (int32_t)i;
     if (mode == PT_TEXTURE_CLAMP)
@@ -47,7 +41,7 @@ static int32_t index_of(const struct pt_texture *t, int axis, int64_t i)
     return (int32_t)(i < size ? i : 2 * size - 1 - i);
 }
 
-static double flushed(uint32_t bits)
+double pt_texture_flushed(uint32_t bits)
 {
     uint32_t magnitude = bits & 0x7fffffff;
     return magnitude < 0x00800000 || magnitude > 0x7f800000 ? 0 : pt_lane_f32(bits);
@@ -56,7 +50,7 @@ static double flushed(uint32_t bits)
 /* In texels, as far as it is told apart from the ones beside it; 2^40 stands for all beyond. */
 static double place(const struct pt_texture *t, int axis, uint32_t bits)
 {
-    double x = flushed(bits);
+    double x = pt_texture_flushed(bits);
     if (t->is_normalized) {
         double unit = ldexp(1, pt_texture_fraction_bits(t));
         bool is_periodic =
@@ -69,26 +63,30 @@ static double place(const struct pt_texture *t, int axis, uint32_t bits)
     return fmax(fmin(x, 0x1p40), -0x1p40);
 }
 
-static struct span span_of(const struct pt_texture *t, int axis, uint32_t bits)
+/* `mode` is how much is asked: a texel, two that are filtered, two as they are, or two that may be
+ * beside a cube's face. */
+enum mode { POINT, LINEAR, PAIR, SEAMLESS };
+
+static struct span span_at(const struct pt_texture *t, int axis, double x, int32_t offset,
+                           enum mode mode)
 {
-    double x = place(t, axis, bits);
     struct span s = {{0, 0}, 0};
-    if (!t->is_linear) {
-        s.at[0] = index_of(t, axis, (int64_t)floor(x));
+    if (mode == POINT) {
+        s.at[0] = index_of(t, axis, (int64_t)floor(x) + offset);
         return s;
     }
-    int64_t p = (int64_t)floor(x * FRACTION + 0.5) - FRACTION / 2;
-    if (pt_texture_address_of(t, axis) == PT_TEXTURE_CLAMP) {
+    int64_t p = (int64_t)floor(x * FRACTION + 0.5) - FRACTION / 2 + offset * FRACTION;
+    if (mode == LINEAR && t->address[axis] == PT_TEXTURE_CLAMP) {
         int64_t last = (int64_t)(t->size[axis] - 1) * FRACTION;
         p = p < 0 ? 0 : p > last ? last : p;
     }
-    s.at[0] = index_of(t, axis, p >> 8);
-    s.at[1] = index_of(t, axis, (p >> 8) + 1);
+    s.at[0] = mode == SEAMLESS ? (int32_t)(p >> 8) : index_of(t, axis, p >> 8);
+    s.at[1] = mode == SEAMLESS ? s.at[0] + 1 : index_of(t, axis, (p >> 8) + 1);
     s.upper = (uint32_t)(p & (FRACTION - 1));
     return s;
 }
 
-/* ---- texels ---------------------------------------------------------------------------------- */
+/* ---- texels of a level ----------------------------------------------------------------------- */
 
 static uint64_t address_of(const struct pt_texture *t, const struct span *span, uint32_t layer,
                            unsigned i)
@@ -100,86 +98,36 @@ static uint64_t address_of(const struct pt_texture *t, const struct span *span, 
                                          (uint64_t)x * t->texel_bytes;
 }
 
-static uint32_t channel_bits(const void *p, unsigned bytes)
+static bool is_beyond(const struct pt_texture *t, int axis, int32_t i)
 {
-    uint32_t bits = 0;
-    memcpy(&bits, p, bytes);
-    return bits;
+    return i < 0 || i >= (int32_t)t->size[axis];
 }
 
-/* One channel as it is read: widened, normalised ones as integers. */
-static uint32_t channel_of(enum pt_texel texel, const void *p, unsigned i)
+/* Texels beyond an edge are the next face's; a corner's fourth is none. */
+static uint64_t address_of_seamless(const struct pt_texture *t, const struct span *span,
+                                    uint32_t slice, unsigned i)
 {
-    const uint8_t *bytes = p;
-    switch (texel) {
-    case PT_TEXEL_U8:
-    case PT_TEXEL_UNORM8:
-        return bytes[i];
-    case PT_TEXEL_S8:
-    case PT_TEXEL_SNORM8:
-        return (uint32_t)(int8_t)bytes[i];
-    case PT_TEXEL_U16:
-    case PT_TEXEL_UNORM16:
-        return channel_bits(bytes + 2 * i, 2);
-    case PT_TEXEL_S16:
-    case PT_TEXEL_SNORM16:
-        return (uint32_t)(int16_t)channel_bits(bytes + 2 * i, 2);
-    case PT_TEXEL_F16:
-        return pt_half_to_f32(channel_bits(bytes + 2 * i, 2), PT_F16);
-    default:
-        return channel_bits(bytes + 4 * i, 4);
-    }
+    int32_t at[2] = {span[0].at[i & 1], span[1].at[i >> 1 & 1]};
+    uint32_t face = slice % PT_TEXTURE_FACES;
+    if (is_beyond(t, 0, at[0]) || is_beyond(t, 1, at[1]))
+        pt_texture_cube_fold(t->size[0], &face, at);
+    return t->texels + (uint64_t)(slice - slice % PT_TEXTURE_FACES + face) * t->slice +
+           (uint64_t)(uint32_t)at[1] * t->pitch + (uint64_t)(uint32_t)at[0] * t->texel_bytes;
 }
-
-/* The nearest multiple of 1 / most from `least` to 1; of two the lower one. */
-static uint32_t fraction_of(float f, float least, float most)
-{
-    f = f != f ? 0 : fmaxf(fminf(f, 1), least);
-    return (uint32_t)(int32_t)ceilf(f * most - 0.5f);
-}
-
-static uint32_t border_bits(enum pt_texel texel, float f)
-{
-    switch (texel) {
-    case PT_TEXEL_UNORM8:
-        return fraction_of(f, 0, 255);
-    case PT_TEXEL_UNORM16:
-        return fraction_of(f, 0, 65535);
-    case PT_TEXEL_SNORM8:
-        return fraction_of(f, -1, 127);
-    case PT_TEXEL_SNORM16:
-        return fraction_of(f, -1, 32767);
-    case PT_TEXEL_F16:
-        return f != f ? 0x7e00 : pt_half_from_f32(pt_lane_u32(f), PT_F16, PT_RZ);
-    default:
-        return pt_lane_u32(f);
-    }
-}
-
-void pt_texture_set_border(struct pt_texture *t, const float *colour)
-{
-    unsigned bytes = t->texel_bytes / t->n_channels;
-    memset(t->border, 0, sizeof t->border);
-    for (unsigned i = 0; i < t->n_channels; i++) {
-        uint32_t bits = border_bits(t->texel, colour[i]);
-        memcpy((uint8_t *)t->border + i * bytes, &bits, bytes);
-    }
-}
-
-/* ---- filtering ------------------------------------------------------------------------------- */
 
 static uint32_t split(uint32_t part, uint32_t by)
 {
     return (part * by + FRACTION / 2) / FRACTION;
 }
 
-/* Of the texels of a footprint, x fastest. Returns which of them take part: also those whose weight
- * is rounded to 0, but none beyond a whole coordinate. */
-static unsigned weigh(const struct span *span, uint32_t *weight)
+/* Of the texels of a level, x fastest, which have `whole` together. Returns which take part: also
+ * those whose weight is rounded to 0, but none beyond a whole coordinate. */
+static unsigned weigh(const struct span *span, uint32_t whole, uint32_t *weight)
 {
     uint32_t a = span[0].upper, b = span[1].upper, c = span[2].upper;
+    uint32_t near = split(whole, FRACTION - c);
     for (unsigned z = 0; z < 2; z++) {
-        uint32_t *w = weight + 4 * z, part = z ? c : FRACTION - c;
+        uint32_t *w = weight + 4 * z, part = z ? whole - near : near;
         uint32_t upper = split(part, a), lower = part - upper;
         w[3] = split(upper, b);
         w[1] = upper - w[3];
@@ -189,182 +137,157 @@ static unsigned weigh(const struct span *span, uint32_t *weight)
     return 0xff & (a ? 0xff : 0x55) & (b ? 0xff : 0x33) & (c ? 0xff : 0x0f);
 }
 
-static int exponent_of(uint32_t bits)
+/* ---- levels ---------------------------------------------------------------------------------- */
+
+void pt_texture_lay_out(struct pt_texture *t)
 {
-    return (int)(bits >> 23 & 0xff);
+    uint64_t row = (uint64_t)t->size[0] * t->texel_bytes;
+    t->pitch = (row + PT_TEXTURE_ROW_ALIGN - 1) / PT_TEXTURE_ROW_ALIGN * PT_TEXTURE_ROW_ALIGN;
+    t->slice = t->pitch * t->size[1];
 }
 
-/* sum * 2^exponent to nearest, halves away from zero: to `digits` bits behind the first, but no
- * finer than 2^unit. */
-static uint32_t round_sum(int64_t sum, int exponent, int digits, int unit)
+static uint32_t half_of(uint32_t size)
 {
-    uint64_t m = (uint64_t)(sum < 0 ? -sum : sum);
-    int top = 63 - __builtin_clzll(m), drop = top - digits;
-    drop = drop < unit - exponent ? unit - exponent : drop;
-    if (drop > 63)
-        return sum < 0 ? 0x80000000 : 0;
-    if (drop > 0)
-        m = ((m >> (drop - 1)) + 1) >> 1 << drop;
-    float r = (float)ldexp(sum < 0 ? -(double)m : (double)m, exponent);
-    return m && fabsf(r) < 0x1p-126f ? 0 : pt_lane_u32(r);
+    return size > 1 ? size / 2 : 1;
 }
 
-/* NaN or infinity, if one of the values is that; else 0. */
-static uint32_t special_of(const uint32_t *value, unsigned present, uint32_t nan)
+struct pt_texture pt_texture_level_of(const struct pt_texture *t, uint32_t level)
 {
-    unsigned infinities = 0;
-    for (; present; present &= present - 1) {
-        uint32_t v = value[__builtin_ctz(present)];
-        if ((v & 0x7fffffff) > 0x7f800000)
-            return nan;
-        if ((v & 0x7fffffff) == 0x7f800000)
-            infinities |= 1u << (v >> 31);
+    struct pt_texture l = *t;
+    for (; level; level--) {
+        l.texels += l.slice * (l.layers ? l.layers : l.size[2]);
+        for (int i = 0; i < l.axes; i++)
+            l.size[i] = half_of(l.size[i]);
+        pt_texture_lay_out(&l);
     }
-    return infinities == 3 ? nan : infinities == 2 ? 0xff800000 : infinities ? 0x7f800000 : 0;
+    return l;
 }
 
-/* Of the four texels of a plane, in 2^(exponent - 127 - finest - 8). */
-static int64_t sum_plane(const uint32_t *value, const uint32_t *weight, int finest, int *exponent)
+int32_t pt_texture_level(const struct pt_texture *t, uint32_t lod)
 {
-    int64_t sum = 0;
-    *exponent = 0;
-    for (unsigned i = 0; i < 4; i++)
-        if (weight[i] && exponent_of(value[i]) > *exponent)
-            *exponent = exponent_of(value[i]);
+    double x = fmax(fmin(pt_texture_flushed(lod), 128), -128);
+    int32_t level = (int32_t)(x * FRACTION) + t->bias, last = (t->n_levels - 1) * FRACTION;
+    level = level < t->max_level ? level : t->max_level;
+    level = level > t->min_level ? level : t->min_level;
+    return level < 0 ? 0 : level < last ? level : last;
+}
+
+/* ---- footprints ------------------------------------------------------------------------------ */
+
+/* Of a cube's face, from -1 to 1, in texels: as a normalised coordinate. */
+static double place_on_face(const struct pt_texture *t, double at)
+{
+    double half = ldexp(1, pt_texture_fraction_bits(t) - 1);
+    return (floor(at * half) + half) / (2 * half) * t->size[0];
+}
+
+/* At a corner of a cube three texels meet: the weight of the fourth, by thirds, goes to the two
+ * beside it and what is left to the one across. Returns which of them there are. */
+static uint32_t drop_corner(const struct pt_texture *t, const struct span *span, uint32_t present,
+                            uint32_t *weight)
+{
     for (unsigned i = 0; i < 4; i++) {
-        int e = exponent_of(value[i]), drop = 23 - finest + *exponent - e;
-        if (!weight[i] || !e || drop > 24)
+        uint32_t third = (weight[i] + 1) / 3;
+        if (!(present >> i & 1) || !is_beyond(t, 0, span[0].at[i & 1]) ||
+            !is_beyond(t, 1, span[1].at[i >> 1]))
             continue;
-        int64_t m = (value[i] & 0x7fffff) | 0x800000;
-        m = drop > 0 ? m >> drop : m << -drop;
-        sum += (value[i] >> 31 ? -m : m) * (int64_t)weight[i];
+        weight[i ^ 1] += third;
+        weight[i ^ 2] += third;
+        weight[i ^ 3] += weight[i] - 2 * third;
+        weight[i] = 0;
+        return present & ~(1u << i);
     }
-    return sum;
+    return present;
 }
 
-static int64_t shifted(int64_t n, int by)
+/* Where a sample falls in a level. Returns the slice. */
+static uint32_t locate_spans(const struct pt_texture *t, const struct pt_sample *s, enum mode mode,
+                             struct span *span)
 {
-    return n >> (by < 63 ? by : 63);
+    uint32_t layers = t->is_cube ? t->layers / PT_TEXTURE_FACES : t->layers;
+    uint32_t layer = !t->is_layered ? 0 : s->layer < layers ? s->layer : layers - 1;
+    double at[PT_TEXTURE_AXES] = {0};
+    if (t->is_cube)
+        layer = layer * PT_TEXTURE_FACES + pt_texture_cube_face(s->coordinate, at);
+    for (int i = 0; i < t->axes; i++)
+        span[i] =
+            span_at(t, i, t->is_cube ? place_on_face(t, at[i]) : place(t, i, s->coordinate[i]),
+                    s->offset[i], mode);
+    return layer;
 }
 
-static uint32_t filter_float(const uint32_t *value, const uint32_t *weight, unsigned present,
-                             int digits, int unit)
-{
-    uint32_t sign = 0x80000000;
-    uint32_t special = special_of(value, present, 0x7fffffffu >> (23 - digits) << (23 - digits));
-    if (special)
-        return special;
-    for (unsigned i = 0; i < PT_TEXTURE_TEXELS; i++)
-        sign &= present >> i & 1 ? value[i] : sign;
-    int exponent[2], finest = digits + GUARD_BITS;
-    int64_t low = sum_plane(value, weight, finest, &exponent[0]);
-    int64_t high = sum_plane(value + 4, weight + 4, finest, &exponent[1]);
-    int apart = exponent[1] - exponent[0];
-    int most = apart > 0 ? exponent[1] : exponent[0];
-    int64_t sum = apart > 0 ? high - shifted(-low, apart) : low + shifted(high, -apart);
-    return sum ? round_sum(sum, most - 127 - finest - 8, digits, unit) : sign;
-}
-
-static int32_t weighted(const uint32_t *value, const uint32_t *weight)
-{
-    int32_t sum = 0;
-    for (unsigned i = 0; i < PT_TEXTURE_TEXELS; i++)
-        sum += (int32_t)value[i] * (int32_t)weight[i];
-    return sum;
-}
-
-/* 1/127 to 1/32767, of a sum in 1/256 of the former: times 258 + 1/128, three bits finer than the
- * result, each term truncated. */
-static int32_t widen_s8(int32_t sum)
-{
-    return (8 * sum + (sum >> 4) + (sum >> 12) + 4) >> 3;
-}
-
-static uint32_t signed_fraction(int32_t n, int32_t most)
-{
-    return pt_lane_u32((float)(n < -most ? -most : n) / (float)most);
-}
-
-static uint32_t filter(const struct pt_texture *t, const uint32_t *value, const uint32_t *weight,
-                       unsigned present)
-{
-    switch ((enum pt_texel)t->texel) {
-    case PT_TEXEL_UNORM8:
-        return pt_lane_u32((float)((weighted(value, weight) * 257 + 128) >> 8) / 65535);
-    case PT_TEXEL_UNORM16:
-        return pt_lane_u32((float)((weighted(value, weight) + 128) >> 8) / 65535);
-    case PT_TEXEL_SNORM8:
-        return signed_fraction(widen_s8(weighted(value, weight)), 32767);
-    case PT_TEXEL_SNORM16:
-        return signed_fraction((weighted(value, weight) + 128) >> 8, 32767);
-    case PT_TEXEL_F16:
-        return filter_float(value, weight, present, 10, -24);
-    default:
-        return filter_float(value, weight, present, 23, -149);
-    }
-}
-
-static uint32_t normalize(enum pt_texel texel, uint32_t value)
-{
-    switch (texel) {
-    case PT_TEXEL_UNORM8:
-        return pt_lane_u32((float)value / 255);
-    case PT_TEXEL_UNORM16:
-        return pt_lane_u32((float)value / 65535);
-    case PT_TEXEL_SNORM8:
-        return signed_fraction((int32_t)value, 127);
-    case PT_TEXEL_SNORM16:
-        return signed_fraction((int32_t)value, 32767);
-    default:
-        return value;
-    }
-}
-
-void pt_texture_locate(const struct pt_texture *t, const uint32_t *coordinate, uint32_t layer,
-                       struct pt_footprint *footprint)
+static void locate_level(const struct pt_texture *t, const struct pt_sample *s, uint32_t whole,
+                         unsigned first, struct pt_footprint *footprint)
 {
     struct span span[PT_TEXTURE_AXES] = {0};
-    layer = layer < t->layers ? layer : t->layers - 1;
-    for (int i = 0; i < t->axes; i++)
-        span[i] = span_of(t, i, coordinate[i]);
+    bool is_seamless = t->is_seamless && t->is_linear;
+    enum mode mode = is_seamless ? SEAMLESS : t->is_linear ? LINEAR : POINT;
+    uint32_t layer = locate_spans(t, s, mode, span), present = 1;
     if (t->axes == 1 && !t->layers)
         /* has a y, which is 0: halfway to the border, where that has a colour */
-        span[1] = span_of(t, 1, 0);
-    footprint->is_filtered = t->is_linear && t->texel >= PT_TEXEL_F16;
-    footprint->present = t->memory == PT_TEXTURE_LINEAR ? 0
-                         : footprint->is_filtered       ? weigh(span, footprint->weight)
-                                                        : 1;
-    for (uint32_t left = footprint->present; left; left &= left - 1) {
-        unsigned i = (unsigned)__builtin_ctz(left);
-        footprint->address[i] = address_of(t, span, layer, i);
+        span[1] = span_at(t, 1, 0, s->offset[1], mode);
+    if (footprint->is_filtered)
+        present = weigh(span, whole, footprint->weight + first);
+    if (is_seamless)
+        present = drop_corner(t, span, present, footprint->weight + first);
+    footprint->present |= present << first;
+    for (; present; present &= present - 1) {
+        unsigned i = (unsigned)__builtin_ctz(present);
+        footprint->address[first + i] =
+            is_seamless ? address_of_seamless(t, span, layer, i) : address_of(t, span, layer, i);
     }
 }
 
-void pt_texture_locate_whole(const struct pt_texture *t, const uint32_t *coordinate, uint32_t layer,
+void pt_texture_locate(const struct pt_texture *t, const struct pt_sample *s,
+                       struct pt_footprint *footprint)
+{
+    uint32_t level = (uint32_t)s->level / FRACTION, upper = (uint32_t)s->level % FRACTION;
+    footprint->present = 0;
+    if (!t->is_mip_linear) {
+        level = ((uint32_t)s->level + FRACTION / 2) / FRACTION;
+        upper = 0;
+    }
+    footprint->is_filtered = t->is_linear || upper;
+    if (t->memory == PT_TEXTURE_LINEAR)
+        return;
+    struct pt_texture l = level ? pt_texture_level_of(t, level) : *t;
+    locate_level(&l, s, FRACTION - upper, 0, footprint);
+    if (upper) {
+        l = pt_texture_level_of(&l, 1);
+        locate_level(&l, s, upper, PT_TEXTURE_TEXELS, footprint);
+    }
+}
+
+void pt_texture_locate_whole(const struct pt_texture *t, const struct pt_sample *s,
                              struct pt_footprint *footprint)
 {
     struct span span[PT_TEXTURE_AXES] = {0};
-    footprint->present =
-        t->layers ? layer < t->layers : (t->axes == 1) == (t->memory == PT_TEXTURE_LINEAR);
-    for (int i = 0; i < t->axes; i++) {
-        span[i].at[0] = (int32_t)coordinate[i];
-        footprint->present &= coordinate[i] < t->size[i];
-    }
     footprint->is_filtered = false;
-    footprint->address[0] = address_of(t, span, layer, 0);
+    uint32_t layer = s->is_clamped && s->layer >= t->layers ? t->layers - 1 : s->layer;
+    footprint->present =
+        (t->layers ? layer < t->layers : (t->axes == 1) == (t->memory == PT_TEXTURE_LINEAR)) &&
+        (uint32_t)s->level < t->n_levels;
+    if (!footprint->present)
+        return;
+    struct pt_texture l = s->level ? pt_texture_level_of(t, (uint32_t)s->level) : *t;
+    for (int i = 0; i < t->axes; i++) {
+        uint32_t at = s->coordinate[i] + (uint32_t)s->offset[i];
+        if (s->is_clamped)
+            at = (uint32_t)clamp((int32_t)at, l.size[i]);
+        span[i].at[0] = (int32_t)at;
+        footprint->present &= at < l.size[i];
+    }
+    footprint->address[0] = address_of(&l, span, layer, 0);
 }
 
-void pt_texture_filter(const struct pt_texture *t, const struct pt_footprint *footprint,
-                       uint32_t texel[PT_TEXTURE_TEXELS][PT_TEXTURE_CHANNELS], uint32_t *result)
+void pt_texture_locate_gather(const struct pt_texture *t, const struct pt_sample *s,
+                              struct pt_footprint *footprint)
 {
-    for (unsigned k = 0; k < PT_TEXTURE_CHANNELS; k++) {
-        uint32_t value[PT_TEXTURE_TEXELS] = {0};
-        for (uint32_t left = k < t->n_channels ? footprint->present : 0; left; left &= left - 1) {
-            unsigned i = (unsigned)__builtin_ctz(left);
-            value[i] = channel_of(t->texel, footprint->address[i] ? texel[i] : t->border, k);
-        }
-        result[k] = footprint->is_filtered && footprint->present
-                        ? filter(t, value, footprint->weight, footprint->present)
-                        : normalize(t->texel, value[0]);
-    }
+    static const uint8_t corner[] = {2, 3, 1, 0};
+    struct span span[PT_TEXTURE_AXES] = {0};
+    uint32_t layer = locate_spans(t, s, PAIR, span);
+    footprint->is_filtered = false;
+    footprint->present = 0xf;
+    for (unsigned i = 0; i < sizeof corner; i++)
+        footprint->address[i] = address_of(t, span, layer, corner[i]);
 }

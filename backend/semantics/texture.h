@@ -3,7 +3,7 @@
  * A coordinate becomes a fixed-point position with 8 fraction bits, in units of texels, before
  * anything else is done with it; half a texel less is where linear filtering begins.
  *
- *   - Not normalised: floor(x * 256 + 1/2). Wrapping and mirroring are clamping then.
+ *   - Not normalised: floor(x * 256 + 1/2).
  *   - Normalised: x loses all but F fraction bits (floor), then times the size, rounded as above. F
  *     is 21 where no side is longer than 2^13, 22 up to 2^16, else 23.
  *   - NaN is 0, and subnormal numbers are.
@@ -25,6 +25,32 @@
  * (signed), rounded to a whole number of these, halves upwards, at least -1, and divided in f32.
  * How eight bits signed become 1/32767: widen_s8 in texture.c.
  *
+ * Integers are filtered, too: of 8 and 16 bits the sum is rounded, halves upwards, of 32 it loses
+ * its fraction.
+ *
+ * Levels: a level loses all but 8 fraction bits, toward zero (NaN is 0), as the sampler's bias
+ * does; with that it is at most the upper limit, then at least the lower one, and at last one that
+ * there is. Without a linear filter it is rounded, halves upwards. With one, the fraction is what
+ * the upper level has of the 256 that weights are split from. An instruction that names no level
+ * asks for level -32. Mipmapped arrays have normalised coordinates whatever the sampler says, but
+ * wrap and mirror only if it says so.
+ *
+ * Whole coordinates outside are none; where a level is named they are the nearest texel's, and so
+ * is the layer.
+ *
+ * Cubes: the assembler multiplies by an approximate reciprocal of the longest axis; z goes before y
+ * before x where they are equal. A coordinate on a face has F fraction bits as normalised ones do.
+ * Seamless, a texel beyond an edge is the next face's; at a corner the weight of the missing one
+ * is split by thirds (rounded) to the two beside it, and the rest to the one across.
+ *
+ * Gathers take level 0, and clamp each texel by itself; signed bytes are widened as for sums.
+ *
+ * sRGB: 256 numbers, of 8 bits precision; of one and two channels the first is converted, of four
+ * the first three.
+ *
+ * Offsets are added to texels before they are addressed. They have four bits, in gathers six; in
+ * one dimension y is moved by the next four, which tells where a border is.
+ *
  * In one dimension without layers there is a y, too, which is 0: with a border, half of a filtered
  * sample is it.
  *
@@ -35,7 +61,14 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { PT_TEXTURE_CHANNELS = 4, PT_TEXTURE_AXES = 3, PT_TEXTURE_TEXELS = 8 };
+enum {
+    PT_TEXTURE_CHANNELS = 4,
+    PT_TEXTURE_AXES = 3,
+    PT_TEXTURE_TEXELS = 8,                        /* of a level */
+    PT_TEXTURE_FOOTPRINT = 2 * PT_TEXTURE_TEXELS, /* of a sample */
+    PT_TEXTURE_ROW_ALIGN = 32,
+    PT_TEXTURE_FACES = 6
+};
 
 /* What a texel's channel is, and what sampling makes of it. */
 enum pt_texel {
@@ -62,17 +95,24 @@ enum pt_texture_memory { PT_TEXTURE_ARRAY, PT_TEXTURE_LINEAR, PT_TEXTURE_PITCHED
 
 struct pt_texture {
     uint64_t key;    /* pt_texture_key of its own address */
-    uint64_t texels; /* their address */
+    uint64_t texels; /* their address: of the first level, which the others follow */
     uint64_t pitch, slice;
     uint32_t size[PT_TEXTURE_AXES]; /* 1 where there is no such axis */
-    uint32_t layers;                /* 0: it has none */
+    uint32_t layers;                /* slices that are layers or faces; 0: it has none */
     uint8_t axes, memory, texel, n_channels;
     uint8_t texel_bytes;
     bool is_normalized, is_linear;
-    uint8_t address[PT_TEXTURE_AXES], unused[2];
+    uint8_t address[PT_TEXTURE_AXES];
+    bool is_cube, is_layered; /* faces; layers, of cubes too */
+    uint8_t n_levels;
+    bool is_mip_linear, is_srgb;
+    bool is_seamless;
+    int16_t bias, min_level, max_level; /* in 1/256 of a level */
+    uint16_t anisotropy;
     uint32_t border[PT_TEXTURE_CHANNELS]; /* a texel of the border's colour */
+    uint64_t unused_end;
 };
-_Static_assert(sizeof(struct pt_texture) == 80, "read in whole vectors, without padding");
+_Static_assert(sizeof(struct pt_texture) == 96, "read in whole vectors, without padding");
 
 /* A handle is the address of a texture; by this, wild ones and those of destroyed textures are
  * told. Handle 0 is no texture: all that is read there is 0. */
@@ -87,26 +127,50 @@ void pt_texture_set_border(struct pt_texture *t, const float *colour);
 
 /* The bits of a normalised coordinate's fraction that count, on any axis: the longest one says. */
 int pt_texture_fraction_bits(const struct pt_texture *t);
-/* How an axis is addressed, as it is in effect. */
-enum pt_texture_address pt_texture_address_of(const struct pt_texture *t, int axis);
+/* A coordinate's value: NaN and subnormal numbers are 0. */
+double pt_texture_flushed(uint32_t bits);
+
+/* What one lane asks for: coordinates as bits (of f32, or integers), which an offset in texels is
+ * added to, and a level: in 1/256, pt_texture_level's, or of whole coordinates a whole one. */
+struct pt_sample {
+    uint32_t coordinate[PT_TEXTURE_AXES], layer;
+    int32_t offset[PT_TEXTURE_AXES], level;
+    bool is_clamped; /* whole coordinates outside are at the edge: where a level is named */
+};
 
 /* Where a sample's texels lie, and what each one counts. */
 struct pt_footprint {
-    uint64_t address[PT_TEXTURE_TEXELS]; /* 0: the border's colour */
-    uint32_t weight[PT_TEXTURE_TEXELS];
+    uint64_t address[PT_TEXTURE_FOOTPRINT]; /* 0: the border's colour */
+    uint32_t weight[PT_TEXTURE_FOOTPRINT];
     uint32_t present; /* the texels that there are, as bits; none: the result is 0 */
     bool is_filtered; /* else it is the first one as it is */
 };
 
-/* The texels that a sample at a lane's coordinates (f32, as bits) is made of; behind the last layer
- * that one's. */
-void pt_texture_locate(const struct pt_texture *t, const uint32_t *coordinate, uint32_t layer,
+/* Sets what follows from size, layers and texel_bytes. */
+void pt_texture_lay_out(struct pt_texture *t);
+/* The texture that a level of one is by itself. */
+struct pt_texture pt_texture_level_of(const struct pt_texture *t, uint32_t level);
+
+/* The level of an instruction that names none: -32, in f32. */
+#define PT_TEXTURE_BASE_LEVEL 0xc2000000u
+/* The level that a number of one (f32, as bits) means, with the sampler's bias and limits. */
+int32_t pt_texture_level(const struct pt_texture *t, uint32_t lod);
+
+/* The texels that a sample at numbers is made of; behind the last layer that one's. */
+void pt_texture_locate(const struct pt_texture *t, const struct pt_sample *s,
                        struct pt_footprint *footprint);
-/* The texel at whole coordinates; outside, or behind the last layer, there is none. */
-void pt_texture_locate_whole(const struct pt_texture *t, const uint32_t *coordinate, uint32_t layer,
+/* The texel at whole coordinates; outside, behind the last layer or level, there is none. */
+void pt_texture_locate_whole(const struct pt_texture *t, const struct pt_sample *s,
                              struct pt_footprint *footprint);
+/* The four texels that bilinear filtering would have: at (0, 1), (1, 1), (1, 0), (0, 0). */
+void pt_texture_locate_gather(const struct pt_texture *t, const struct pt_sample *s,
+                              struct pt_footprint *footprint);
 /* What becomes of the texels, read as they lie in memory. */
 void pt_texture_filter(const struct pt_texture *t, const struct pt_footprint *footprint,
-                       uint32_t texel[PT_TEXTURE_TEXELS][PT_TEXTURE_CHANNELS], uint32_t *result);
+                       uint32_t texel[PT_TEXTURE_FOOTPRINT][PT_TEXTURE_CHANNELS], uint32_t *result);
+/* One component of four texels. */
+void pt_texture_gather(const struct pt_texture *t, const struct pt_footprint *footprint,
+                       uint32_t component,
+                       uint32_t texel[PT_TEXTURE_FOOTPRINT][PT_TEXTURE_CHANNELS], uint32_t *result);
 
 #endif

@@ -202,7 +202,7 @@ PT_LANE bool pt_texture_wide_begin(struct pt_texture_wide *w, const struct pt_te
     w->has_z = w->axes > 2 || t->layers;
     w->n = t->is_linear && !is_whole ? 1u << w->axes : 1;
     for (unsigned i = 0; i < w->axes; i++) {
-        enum pt_texture_address mode = pt_texture_address_of(t, (int)i);
+        enum pt_texture_address mode = t->address[i];
         const struct pt_texture_wide_axis a = {t->size[i], mode, t->is_normalized,
                                                pt_texture_fraction_bits(t)};
         const uint32_t *c = i < t->axes ? coordinate[i] : NULL;

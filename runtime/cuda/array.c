@@ -2,6 +2,7 @@
  * ones with a level for each size. */
 #include "runtime/cuda/array.h"
 
+#include "backend/semantics/texture.h"
 #include "runtime/cuda/block.h"
 #include "runtime/cuda/command.h"
 #include "runtime/cuda/context_list.h"
@@ -11,7 +12,7 @@
 #include "runtime/cuda/handle.h"
 #include "runtime/cuda/range.h"
 
-enum { ROW_ALIGN = 32, LEVELS_MAX = 17 };
+enum { LEVELS_MAX = 17 };
 
 struct CUmipmappedArray_st {
     struct pt_cu_object object;
@@ -44,9 +45,17 @@ static size_t at_least_one(size_t n)
 
 static bool is_within(const CUDA_ARRAY3D_DESCRIPTOR *d)
 {
-    const size_t layers = 2048, side = 131072, box = 32768;
+    const size_t layers = 2048, side = 131072, box_side = 16384, box = 32768;
     bool has_layers = (d->Flags & (CUDA_ARRAY3D_LAYERED | CUDA_ARRAY3D_CUBEMAP)) != 0;
-    return d->Width <= side && d->Height <= side && d->Depth <= (has_layers ? layers : box);
+    size_t most = d->Depth && !has_layers ? box_side : side;
+    return d->Width <= most && d->Height <= most && d->Depth <= (has_layers ? layers : box);
+}
+
+/* 10-10-10-2, blocks, normalised ones of their own. */
+static bool is_other_format(CUarray_format format)
+{
+    return format == 0x50 || (format >= 0x91 && format <= 0x9e) ||
+           (format >= 0xc0 && format <= 0xcb);
 }
 
 static CUresult check_descriptor(const CUDA_ARRAY3D_DESCRIPTOR *d)
@@ -55,7 +64,11 @@ static CUresult check_descriptor(const CUDA_ARRAY3D_DESCRIPTOR *d)
                            CUDA_ARRAY3D_TEXTURE_GATHER | CUDA_ARRAY3D_DEPTH_TEXTURE;
     bool is_layered = (d->Flags & CUDA_ARRAY3D_LAYERED) != 0,
          is_cube = (d->Flags & CUDA_ARRAY3D_CUBEMAP) != 0;
+    if (is_other_format(d->Format))
+        return CUDA_ERROR_NOT_SUPPORTED;
     if (!d->Width || !is_within(d) || !pt_cu_array_channel_bytes(d->Format))
+        return CUDA_ERROR_INVALID_VALUE;
+    if (d->Flags & CUDA_ARRAY3D_TEXTURE_GATHER && (is_layered || is_cube || d->Depth))
         return CUDA_ERROR_INVALID_VALUE;
     if (d->NumChannels != 1 && d->NumChannels != 2 && d->NumChannels != 4)
         return CUDA_ERROR_INVALID_VALUE;
@@ -73,8 +86,11 @@ static void lay_out(CUarray a)
 {
     const CUDA_ARRAY3D_DESCRIPTOR *d = &a->descriptor;
     a->element_bytes = pt_cu_array_channel_bytes(d->Format) * d->NumChannels;
-    a->pitch = (d->Width * a->element_bytes + ROW_ALIGN - 1) / ROW_ALIGN * ROW_ALIGN;
-    a->slice = a->pitch * at_least_one(d->Height);
+    struct pt_texture t = {.size = {(uint32_t)d->Width, (uint32_t)at_least_one(d->Height)},
+                           .texel_bytes = (uint8_t)a->element_bytes};
+    pt_texture_lay_out(&t);
+    a->pitch = t.pitch;
+    a->slice = t.slice;
 }
 
 static size_t bytes_of(const struct CUarray_st *a)
@@ -282,6 +298,16 @@ CUresult cuMipmappedArrayCreate(CUmipmappedArray *array, const CUDA_ARRAY3D_DESC
                                 unsigned levels)
 {
     return API(create_mipmap(array, descriptor, levels));
+}
+
+CUarray pt_cu_array_level(CUmipmappedArray mipmap, unsigned level)
+{
+    return mipmap->levels[level];
+}
+
+unsigned pt_cu_array_n_levels(CUmipmappedArray mipmap)
+{
+    return mipmap->n_levels;
 }
 
 static CUresult check_mipmap(CUmipmappedArray m)

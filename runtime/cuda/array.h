@@ -23,5 +23,8 @@ struct CUarray_st {
 /* 0: no format. */
 size_t pt_cu_array_channel_bytes(CUarray_format format);
 void pt_cu_array_delete(CUarray array);
+/* A level of a mipmapped array, and how many there are. */
+CUarray pt_cu_array_level(CUmipmappedArray mipmap, unsigned level);
+unsigned pt_cu_array_n_levels(CUmipmappedArray mipmap);
 
 #endif

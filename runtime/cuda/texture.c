@@ -1,6 +1,8 @@
 /* Texture objects. A handle is the address of what backend/semantics/texture.h describes, in device
  * memory; behind it stands what the program gave. Which arguments are refused is what the driver of
  * an H100 refuses; what is not there yet is CUDA_ERROR_NOT_SUPPORTED. */
+#include <math.h>
+
 #include "backend/semantics/texture.h"
 
 #include "runtime/cuda/array.h"
@@ -10,13 +12,15 @@
 #include "runtime/cuda/driver.h"
 #include "runtime/cuda/entry.h"
 
+#define LEVEL_MOST (4095 / 256.f)
+#define BIAS_MOST 16.f
+
 enum {
     ALIGNMENT = 512,
     PITCH_ALIGNMENT = 32,
     PITCH_MAX = 2097120,
     WIDTH_MAX = 131072,
-    HEIGHT_MAX = 65000,
-    DEPTH_MAX = 2048 /* with normalised coordinates */
+    HEIGHT_MAX = 65000
 };
 
 struct object {
@@ -51,22 +55,31 @@ static CUresult set_format(struct pt_texture *t, CUarray_format format, unsigned
 
 static CUresult set_array(struct pt_texture *t, CUarray a, bool is_integer)
 {
-    const unsigned more = CUDA_ARRAY3D_CUBEMAP | CUDA_ARRAY3D_DEPTH_TEXTURE;
     if (!pt_cu_handle_is(a, PT_CU_ARRAY))
         return CUDA_ERROR_INVALID_VALUE;
-    if (a->descriptor.Flags & more)
+    if (a->descriptor.Flags & CUDA_ARRAY3D_DEPTH_TEXTURE)
         return CUDA_ERROR_NOT_SUPPORTED;
     t->memory = PT_TEXTURE_ARRAY;
     t->texels = (uint64_t)(uintptr_t)a->data;
     t->pitch = a->pitch;
     t->slice = a->slice;
-    bool is_layered = (a->descriptor.Flags & CUDA_ARRAY3D_LAYERED) != 0;
-    t->layers = is_layered ? (uint32_t)a->descriptor.Depth : 0;
-    t->axes = a->descriptor.Depth && !is_layered ? 3 : a->descriptor.Height ? 2 : 1;
+    t->is_layered = (a->descriptor.Flags & CUDA_ARRAY3D_LAYERED) != 0;
+    t->is_cube = (a->descriptor.Flags & CUDA_ARRAY3D_CUBEMAP) != 0;
+    t->layers = t->is_layered || t->is_cube ? (uint32_t)a->descriptor.Depth : 0;
+    t->axes = a->descriptor.Depth && !t->layers ? 3 : a->descriptor.Height ? 2 : 1;
     t->size[0] = (uint32_t)a->descriptor.Width;
     t->size[1] = t->axes > 1 ? (uint32_t)a->descriptor.Height : 1;
     t->size[2] = t->axes > 2 ? (uint32_t)a->descriptor.Depth : 1;
     return set_format(t, a->descriptor.Format, a->descriptor.NumChannels, is_integer);
+}
+
+static CUresult set_mipmap(struct pt_texture *t, CUmipmappedArray m, bool is_integer)
+{
+    if (!pt_cu_handle_is(m, PT_CU_MIPMAP))
+        return CUDA_ERROR_INVALID_VALUE;
+    t->is_normalized = true; /* whatever the sampler says */
+    t->n_levels = (uint8_t)pt_cu_array_n_levels(m);
+    return set_array(t, pt_cu_array_level(m, 0), is_integer);
 }
 
 static bool is_address(CUdeviceptr address)
@@ -112,13 +125,12 @@ static CUresult set_resource(struct pt_texture *t, const CUDA_RESOURCE_DESC *d, 
 {
     if (d->flags)
         return CUDA_ERROR_INVALID_VALUE;
+    t->n_levels = 1;
     switch (d->resType) {
     case CU_RESOURCE_TYPE_ARRAY:
         return set_array(t, d->res.array.hArray, is_integer);
     case CU_RESOURCE_TYPE_MIPMAPPED_ARRAY:
-        return pt_cu_handle_is(d->res.mipmap.hMipmappedArray, PT_CU_MIPMAP)
-                   ? CUDA_ERROR_NOT_SUPPORTED
-                   : CUDA_ERROR_INVALID_VALUE;
+        return set_mipmap(t, d->res.mipmap.hMipmappedArray, is_integer);
     case CU_RESOURCE_TYPE_LINEAR:
         return set_linear(t, d, is_integer);
     case CU_RESOURCE_TYPE_PITCH2D:
@@ -129,10 +141,12 @@ static CUresult set_resource(struct pt_texture *t, const CUDA_RESOURCE_DESC *d, 
 
 /* ---- samplers -------------------------------------------------------------------------------- */
 
-static CUresult check_sampler(const CUDA_TEXTURE_DESC *d, unsigned axes)
+static CUresult check_sampler(const CUDA_TEXTURE_DESC *d, unsigned axes, bool is_cube)
 {
-    const unsigned known = CU_TRSF_READ_AS_INTEGER | CU_TRSF_NORMALIZED_COORDINATES | 4 | 8 |
-                           CU_TRSF_SRGB | CU_TRSF_DISABLE_TRILINEAR_OPTIMIZATION;
+    unsigned known = CU_TRSF_READ_AS_INTEGER | CU_TRSF_NORMALIZED_COORDINATES | 4 | 8 |
+                     CU_TRSF_SRGB | CU_TRSF_DISABLE_TRILINEAR_OPTIMIZATION;
+    if (is_cube)
+        known |= CU_TRSF_SEAMLESS_CUBEMAP;
     for (unsigned i = 0; i < axes; i++)
         if ((unsigned)d->addressMode[i] > CU_TR_ADDRESS_MODE_BORDER)
             return CUDA_ERROR_INVALID_VALUE;
@@ -145,29 +159,54 @@ static CUresult check_sampler(const CUDA_TEXTURE_DESC *d, unsigned axes)
                : CUDA_SUCCESS;
 }
 
-/* What is not modelled: filters of integers, and of floating-point texels in three dimensions; how
- * many bits of normalised coordinates count in deep textures. */
+/* A level in 1/256, toward zero. */
+static int16_t level(float l, float least, float most)
+{
+    return (int16_t)(256 * fmaxf(fminf(l, most), least));
+}
+
+/* Wrapping and mirroring need coordinates that are said to be normalised, or a cube. */
+static uint8_t address(const struct pt_texture *t, const CUDA_TEXTURE_DESC *d, unsigned axis)
+{
+    bool is_kept = d->flags & CU_TRSF_NORMALIZED_COORDINATES || t->is_cube ||
+                   d->addressMode[axis] == CU_TR_ADDRESS_MODE_BORDER;
+    return is_kept && !t->is_seamless ? (uint8_t)d->addressMode[axis] : PT_TEXTURE_CLAMP;
+}
+
+/* What is not: sums of floating-point texels in two planes or levels, and of sRGB's; its border;
+ * samples along a line, and the levels that go with them. */
 static bool is_modelled(const struct pt_texture *t)
 {
-    bool is_fraction = t->texel >= PT_TEXEL_UNORM8,
-         is_float = t->texel == PT_TEXEL_F16 || t->texel == PT_TEXEL_F32;
-    if (t->is_normalized && t->size[2] > DEPTH_MAX)
+    bool is_float = t->texel == PT_TEXEL_F16 || t->texel == PT_TEXEL_F32,
+         is_gamma = t->is_srgb && t->texel == PT_TEXEL_UNORM8, is_mip = t->n_levels > 1;
+    bool has_border = false;
+    for (unsigned i = 0; i < t->axes; i++)
+        has_border |= t->address[i] == PT_TEXTURE_BORDER;
+    if (is_gamma && (t->is_linear || (is_mip && t->is_mip_linear) || has_border))
         return false;
-    return !t->is_linear || t->memory == PT_TEXTURE_LINEAR || is_fraction ||
-           (is_float && t->axes < 3);
+    if (is_mip && t->anisotropy > 1)
+        return false;
+    return !is_float || !((t->is_linear && t->axes == 3) || (is_mip && t->is_mip_linear));
 }
 
 static CUresult set_sampler(struct pt_texture *t, const CUDA_TEXTURE_DESC *d)
 {
-    CUresult r = check_sampler(d, t->axes);
+    CUresult r = check_sampler(d, t->axes, t->is_cube);
     if (r != CUDA_SUCCESS)
         return r;
-    t->is_normalized = (d->flags & CU_TRSF_NORMALIZED_COORDINATES) != 0;
+    t->is_normalized |= (d->flags & CU_TRSF_NORMALIZED_COORDINATES) != 0;
     t->is_linear = d->filterMode == CU_TR_FILTER_MODE_LINEAR;
+    t->is_seamless = (d->flags & CU_TRSF_SEAMLESS_CUBEMAP) != 0;
     for (unsigned i = 0; i < PT_TEXTURE_AXES; i++)
-        t->address[i] = (uint8_t)d->addressMode[i];
+        t->address[i] = address(t, d, i);
+    t->is_srgb = (d->flags & CU_TRSF_SRGB) != 0;
+    t->anisotropy = (uint16_t)(d->maxAnisotropy < UINT16_MAX ? d->maxAnisotropy : UINT16_MAX);
+    t->is_mip_linear = d->mipmapFilterMode == CU_TR_FILTER_MODE_LINEAR;
+    t->bias = level(d->mipmapLevelBias, -BIAS_MOST, BIAS_MOST);
+    t->min_level = level(d->minMipmapLevelClamp, 0, LEVEL_MOST);
+    t->max_level = level(d->maxMipmapLevelClamp, 0, LEVEL_MOST);
     pt_texture_set_border(t, d->borderColor);
-    return d->flags & CU_TRSF_SRGB || !is_modelled(t) ? CUDA_ERROR_NOT_SUPPORTED : CUDA_SUCCESS;
+    return is_modelled(t) ? CUDA_SUCCESS : CUDA_ERROR_NOT_SUPPORTED;
 }
 
 /* ---- calls ----------------------------------------------------------------------------------- */

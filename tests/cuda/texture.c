@@ -74,7 +74,7 @@ static void refuse_samplers(void)
     CREATE(whole, t.flags = 0x80, ERROR_INVALID_VALUE);
     CREATE(whole, t.maxAnisotropy = 1000, SUCCESS);
     CREATE(whole, t.reserved[0] = 1, ERROR_INVALID_VALUE);
-    CREATE(whole, t.flags = CU_TRSF_SRGB, ERROR_NOT_SUPPORTED);
+    CREATE(whole, t.flags = CU_TRSF_SRGB, SUCCESS);
 }
 
 static void refuse_memory(void)

@@ -44,7 +44,7 @@ problem() { # NAME TEXT: one line of it
     check "doctor, $1" 1 "$(echo "$said" | grep -c "^  problem: $2")"
 }
 problem "texture" \
-    "kernel 'texture' cannot run: .*'tex.level.1d.v4.f32.f32' is known but not supported yet\$"
+    "kernel 'texture' cannot run: .*'tex.grad.1d.v4.f32.f32' is known but not supported yet\$"
 problem "device launch" \
     "kernel 'parent' cannot run: .*'__cudaCDP2GetParameterBufferV2' is of the device's runtime \
 library"

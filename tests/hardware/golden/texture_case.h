@@ -9,8 +9,19 @@
 
 enum { LANE_WORDS = 16, MAX_LANES = 4096 };
 enum resource { ARRAY, MIPMAP, LINEAR, PITCHED };
-enum texels { RANDOM_FLOATS, PARITY, SPECIAL_FLOATS, RANDOM_BITS, WIDE_FLOATS, INDEX };
-enum coordinates { UNIFORM, HALVES, SPECIALS, RAMP, EXPONENTS, MIXED };
+enum texels { RANDOM_FLOATS, PARITY, SPECIAL_FLOATS, RANDOM_BITS, WIDE_FLOATS, INDEX, PLACE };
+enum coordinates {
+    UNIFORM,
+    HALVES,
+    SPECIALS,
+    RAMP,
+    EXPONENTS,
+    MIXED,
+    GRID,
+    DIRECTIONS,
+    SCAN,
+    DERIVATIVES
+};
 
 struct texture_case {
     char kernel[64];
@@ -18,19 +29,28 @@ struct texture_case {
     unsigned flags, filter, mip_filter, address[3], anisotropy;
     float bias, min_level, max_level, border[4];
     unsigned texels, texel_seed, coordinates, coordinate_seed, lanes;
+    /* a view, where it has one: format, width, height, depth, levels and layers from and to */
+    unsigned has_view, view[8];
 };
 
 static inline int texture_case_read(FILE *f, struct texture_case *c)
 {
-    return fscanf(f,
-                  "%63s %u %x %u %u %u %u %u %u %u %u %u %u %u %u %u %g %g %g %g %g %g %g %u %u %u "
-                  "%u %u",
-                  c->kernel, &c->resource, &c->format, &c->channels, &c->size[0], &c->size[1],
-                  &c->size[2], &c->levels, &c->array_flags, &c->flags, &c->filter, &c->mip_filter,
-                  &c->address[0], &c->address[1], &c->address[2], &c->anisotropy, &c->bias,
-                  &c->min_level, &c->max_level, &c->border[0], &c->border[1], &c->border[2],
-                  &c->border[3], &c->texels, &c->texel_seed, &c->coordinates, &c->coordinate_seed,
-                  &c->lanes) == 28;
+    char line[512];
+    memset(c, 0, sizeof *c);
+    if (!fgets(line, sizeof line, f))
+        return 0;
+    int n = sscanf(
+        line,
+        "%63s %u %x %u %u %u %u %u %u %u %u %u %u %u %u %u %g %g %g %g %g %g %g %u %u %u %u %u "
+        "%u %u %u %u %u %u %u %u",
+        c->kernel, &c->resource, &c->format, &c->channels, &c->size[0], &c->size[1], &c->size[2],
+        &c->levels, &c->array_flags, &c->flags, &c->filter, &c->mip_filter, &c->address[0],
+        &c->address[1], &c->address[2], &c->anisotropy, &c->bias, &c->min_level, &c->max_level,
+        &c->border[0], &c->border[1], &c->border[2], &c->border[3], &c->texels, &c->texel_seed,
+        &c->coordinates, &c->coordinate_seed, &c->lanes, &c->view[0], &c->view[1], &c->view[2],
+        &c->view[3], &c->view[4], &c->view[5], &c->view[6], &c->view[7]);
+    c->has_view = n == 36;
+    return n == 28 || n == 36;
 }
 
 static inline uint64_t texture_random(uint64_t *state)
@@ -68,7 +88,7 @@ static inline uint32_t special_bits(uint64_t r)
 
 /* The bits of channel `channel` of the texel at x, y, z. */
 static inline uint32_t texel_bits(const struct texture_case *c, uint64_t *state, unsigned x,
-                                  unsigned y, unsigned z, unsigned channel)
+                                  unsigned y, unsigned z, unsigned channel, unsigned level)
 {
     uint64_t r = texture_random(state);
     switch (c->texels) {
@@ -80,6 +100,11 @@ static inline uint32_t texel_bits(const struct texture_case *c, uint64_t *state,
         return (x % 2 + 2 * (y % 2)) == channel && z % 2 == c->texel_seed % 2 ? 0x3f800000 : 0;
     case SPECIAL_FLOATS:
         return special_bits(r);
+    case PLACE:
+        return texture_bits((float)(channel == 0   ? level
+                                    : channel == 1 ? x
+                                    : channel == 2 ? y
+                                                   : z));
     case INDEX:
         return x + 16 * y + 64 * z + channel;
     default:
@@ -87,17 +112,40 @@ static inline uint32_t texel_bits(const struct texture_case *c, uint64_t *state,
     }
 }
 
-/* Into `bytes` bytes a channel, `pitch` a row. */
+/* Bytes of a channel; 0 of formats whose texels are no whole channels. */
+static inline unsigned texture_channel_bytes(const struct texture_case *c)
+{
+    switch (c->format) {
+    case 1:
+    case 8:
+        return 1;
+    case 2:
+    case 9:
+    case 0x10:
+        return 2;
+    case 3:
+    case 10:
+    case 0x20:
+        return 4;
+    }
+    return 0;
+}
+
+/* The texels of a level, in rows of `pitch` bytes. Where channels are no whole bytes, the rows are
+ * bytes of no meaning. */
 static inline void fill_texels(const struct texture_case *c, unsigned level, unsigned width,
-                               unsigned height, unsigned depth, unsigned bytes, size_t pitch,
-                               uint8_t *to)
+                               unsigned height, unsigned depth, size_t pitch, uint8_t *to)
 {
     uint64_t state = c->texel_seed * 1000003u + level;
-    for (unsigned z = 0; z < depth; z++)
+    unsigned bytes = texture_channel_bytes(c);
+    if (!bytes)
+        for (size_t i = 0; i < (size_t)height * depth * pitch; i++)
+            to[i] = (uint8_t)texture_random(&state);
+    for (unsigned z = 0; bytes && z < depth; z++)
         for (unsigned y = 0; y < height; y++)
             for (unsigned x = 0; x < width; x++)
                 for (unsigned k = 0; k < c->channels; k++) {
-                    uint32_t bits = texel_bits(c, &state, x, y, z, k);
+                    uint32_t bits = texel_bits(c, &state, x, y, z, k, level);
                     if (bytes == 2 && c->texels != RANDOM_BITS && c->texels != INDEX)
                         bits = (bits >> 16 & 0x8000) | (bits >> 23 & 0x7f) % 30 << 10 |
                                (bits >> 13 & 0x3ff);
@@ -143,12 +191,26 @@ static inline float float_coordinate(unsigned class, uint64_t r, unsigned lane, 
         return (float)lane / 8192 + (float)(r % 2) / 65536;
     case EXPONENTS:
         return texture_float((uint32_t)(r & 0x807fffff) | (uint32_t)(100 + (r >> 40) % 50) << 23);
+    case DIRECTIONS: /* many of them 1 or -1, so that axes are equal */
+        return r >> 60 < 3 ? 1.f - 2 * (float)(r & 1) : (float)(r & 0x1ffffff) / 0x1p24f - 1;
+    case DERIVATIVES:
+        return (float)whole + (float)fine / 65536;
+    case SCAN:
+        return (float)lane * (float)size / MAX_LANES;
     default:
         return float_coordinate((unsigned)(r >> 50) % 8 < 4   ? UNIFORM
                                 : (unsigned)(r >> 50) % 8 < 6 ? HALVES
                                                               : SPECIALS + 2 * (r >> 50 & 1),
                                 r * 0x9e3779b97f4a7c15u ^ r >> 32, lane, size);
     }
+}
+
+/* The texel of lane `lane` on an axis, x fastest. */
+static inline unsigned grid_coordinate(const struct texture_case *c, unsigned axis, unsigned lane)
+{
+    for (unsigned i = 0; i < axis; i++)
+        lane /= c->size[i] ? c->size[i] : 1;
+    return lane % (axis < 3 && c->size[axis] ? c->size[axis] : 1);
 }
 
 static inline uint32_t integer_coordinate(unsigned class, uint64_t r, unsigned lane, unsigned size)
@@ -161,6 +223,21 @@ static inline uint32_t integer_coordinate(unsigned class, uint64_t r, unsigned l
     return (uint32_t)((r >> 32) % (size + 6)) - 3;
 }
 
+/* Derivatives by x, then by y: any; of one size; along x only; of x and y apart. */
+static inline void fill_derivatives(const struct texture_case *c, uint64_t *state, uint32_t *words)
+{
+    uint64_t kind = c->coordinates == DERIVATIVES ? 1 + (texture_random(state) & 3) : 0;
+    uint32_t common = kind ? (uint32_t)(118 + texture_random(state) % 12) : 0;
+    for (unsigned i = 0; i < 6; i++) {
+        uint64_t r = texture_random(state);
+        uint32_t exponent = kind == 1 ? common : (uint32_t)(118 + (r >> 40) % 12);
+        int is_zero = (kind == 2 && i) || (kind == 3 && i % 4) || (kind == 4 && i > 2);
+        words[i] = is_zero ? 0 : (uint32_t)(r & 0x807fffff) | exponent << 23;
+        if (r >> 56 == 0 && !kind && c->coordinates != SCAN)
+            words[i] = special_bits(r);
+    }
+}
+
 /* The words of a lane: coordinates as numbers (4), a level (4), derivatives (5..7, 8..10), as
  * integers (12..15). */
 static inline void fill_lane(const struct texture_case *c, unsigned lane, uint32_t *words)
@@ -170,20 +247,20 @@ static inline void fill_lane(const struct texture_case *c, unsigned lane, uint32
     for (unsigned i = 0; i < 4; i++) {
         unsigned size = i < 3 && c->size[i] ? c->size[i] : 1;
         uint64_t r = texture_random(&state);
-        float at = float_coordinate(c->coordinates, r, lane, size);
-        int is_scaled = is_normalized && !(c->coordinates == SPECIALS && r >> 60 & 1);
+        float at = c->coordinates == GRID ? (float)grid_coordinate(c, i, lane) + 0.5f
+                                          : float_coordinate(c->coordinates, r, lane, size);
+        int is_scaled = is_normalized && c->coordinates != DIRECTIONS &&
+                        !(c->coordinates == SPECIALS && r >> 60 & 1);
         words[i] = texture_bits(is_scaled ? at / (float)size : at);
-        words[12 + i] = integer_coordinate(c->coordinates, texture_random(&state), lane, size);
+        r = texture_random(&state);
+        words[12 + i] = c->coordinates == GRID ? grid_coordinate(c, i, lane)
+                                               : integer_coordinate(c->coordinates, r, lane, size);
     }
     uint64_t r = texture_random(&state);
     words[4] = texture_bits(float_coordinate(c->coordinates, r, lane, c->levels));
-    for (unsigned i = 5; i < 11; i++) {
-        r = texture_random(&state);
-        words[i] = texture_bits(
-            texture_float((uint32_t)(r & 0x807fffff) | (uint32_t)(118 + (r >> 40) % 12) << 23));
-        if (r >> 56 == 0)
-            words[i] = special_bits(r);
-    }
+    if (c->coordinates == SCAN)
+        state = c->coordinate_seed;
+    fill_derivatives(c, &state, words + 5);
     words[11] = (uint32_t)texture_random(&state);
 }
 

@@ -15,13 +15,33 @@ static CUdeviceptr in, out, linear;
 static unsigned char *texels;
 enum { TEXEL_BYTES = 4 << 20 };
 
-static unsigned channel_bytes(unsigned format)
+/* Of a texel, or of a block of 4 x 4 of them. */
+static unsigned element_bytes(const struct texture_case *c)
 {
-    return format == CU_AD_FORMAT_UNSIGNED_INT8 || format == CU_AD_FORMAT_SIGNED_INT8 ? 1
-           : format == CU_AD_FORMAT_UNSIGNED_INT16 || format == CU_AD_FORMAT_SIGNED_INT16 ||
-                   format == CU_AD_FORMAT_HALF
-               ? 2
-               : 4;
+    switch (c->format) {
+    case CU_AD_FORMAT_UNSIGNED_INT8:
+    case CU_AD_FORMAT_SIGNED_INT8:
+        return c->channels;
+    case CU_AD_FORMAT_UNSIGNED_INT16:
+    case CU_AD_FORMAT_SIGNED_INT16:
+    case CU_AD_FORMAT_HALF:
+        return 2 * c->channels;
+    case 0x50: /* 10-10-10-2 */
+        return 4;
+    case 0x91: /* BC1 */
+    case 0x92:
+    case 0x97: /* BC4 */
+    case 0x98:
+        return 8;
+    }
+    if (c->format >= 0xc0 && c->format <= 0xcb) /* normalised: 1, 2, 4 channels of 8, 16 bits */
+        return (1u << (c->format - 0xc0) % 3) << ((c->format - 0xc0) / 3 & 1);
+    return c->format >= 0x93 && c->format <= 0x9e ? 16 : 4 * c->channels;
+}
+
+static int is_compressed(const struct texture_case *c)
+{
+    return c->format >= 0x91 && c->format <= 0x9e;
 }
 
 struct resources {
@@ -38,12 +58,15 @@ static unsigned level_size(unsigned n, unsigned level)
 static CUresult fill_array(const struct texture_case *c, CUarray array, unsigned level)
 {
     unsigned has_layers = (c->array_flags & (CUDA_ARRAY3D_LAYERED | CUDA_ARRAY3D_CUBEMAP)) != 0;
-    unsigned bytes = channel_bytes(c->format);
     unsigned w = level_size(c->size[0], level), h = level_size(c->size[1], level),
              d = has_layers ? c->size[2] : level_size(c->size[2], level);
     d = d ? d : 1;
-    size_t pitch = (size_t)w * c->channels * bytes;
-    fill_texels(c, level, w, h, d, bytes, pitch, texels);
+    if (is_compressed(c)) {
+        w = (w + 3) / 4;
+        h = (h + 3) / 4;
+    }
+    size_t pitch = (size_t)w * element_bytes(c);
+    fill_texels(c, level, w, h, d, pitch, texels);
     CUDA_MEMCPY3D copy = {.srcMemoryType = CU_MEMORYTYPE_HOST,
                           .srcHost = texels,
                           .srcPitch = pitch,
@@ -80,10 +103,10 @@ static CUresult create_resource(const struct texture_case *c, struct resources *
         }
         return e;
     }
-    unsigned bytes = channel_bytes(c->format), h = c->size[1] ? c->size[1] : 1;
-    size_t row = (size_t)c->size[0] * c->channels * bytes,
+    unsigned h = c->size[1] ? c->size[1] : 1;
+    size_t row = (size_t)c->size[0] * element_bytes(c),
            pitch = c->resource == LINEAR ? row : (row + 31) / 32 * 32;
-    fill_texels(c, 0, c->size[0], h, 1, bytes, pitch, texels);
+    fill_texels(c, 0, c->size[0], h, 1, pitch, texels);
     e = cuMemcpyHtoD(linear, texels, pitch * h);
     if (c->resource == LINEAR) {
         res->resType = CU_RESOURCE_TYPE_LINEAR;
@@ -116,7 +139,15 @@ static CUresult create_texture(const struct texture_case *c, const CUDA_RESOURCE
     for (unsigned i = 0; i < 3; i++)
         t.addressMode[i] = c->address[i];
     memcpy(t.borderColor, c->border, sizeof t.borderColor);
-    return cuTexObjectCreate(texture, res, &t, NULL);
+    CUDA_RESOURCE_VIEW_DESC view = {.format = c->view[0],
+                                    .width = c->view[1],
+                                    .height = c->view[2],
+                                    .depth = c->view[3],
+                                    .firstMipmapLevel = c->view[4],
+                                    .lastMipmapLevel = c->view[5],
+                                    .firstLayer = c->view[6],
+                                    .lastLayer = c->view[7]};
+    return cuTexObjectCreate(texture, res, &t, c->has_view ? &view : NULL);
 }
 
 static CUresult launch(CUmodule module, const struct texture_case *c, CUtexObject texture,

@@ -4,6 +4,7 @@ texture.txt, the cases that texture_run.c runs.
     python3 texture_gen.py FOLDER
 """
 
+import itertools
 import os
 import sys
 
@@ -11,6 +12,8 @@ KERNEL = """.visible .entry {name}(.param .u64 t, .param .u64 in, .param .u64 ou
 {{
 .reg .b32 %c<16>, %d<4>, %i<4>;
 .reg .b64 %p<6>;
+.reg .b32 %o<4>;
+.reg .b16 %h<4>;
 .reg .pred %q;
 ld.param.u64 %p0, [t];
 ld.param.u64 %p1, [in];
@@ -25,6 +28,9 @@ ld.v4.u32 {{%c0, %c1, %c2, %c3}}, [%p1];
 ld.v4.u32 {{%c4, %c5, %c6, %c7}}, [%p1+16];
 ld.v4.u32 {{%c8, %c9, %c10, %c11}}, [%p1+32];
 ld.v4.u32 {{%c12, %c13, %c14, %c15}}, [%p1+48];
+bfe.s32 %o0, %c11, 0, 5;
+bfe.s32 %o1, %c11, 8, 5;
+bfe.s32 %o2, %c11, 16, 5;
 mov.u32 %d0, 0; mov.u32 %d1, 0; mov.u32 %d2, 0; mov.u32 %d3, 0;
 {code}
 st.v4.u32 [%p2], {{%d0, %d1, %d2, %d3}};
@@ -75,10 +81,62 @@ def kernels():
                        f"[%p0, {GEOMETRY[geometry][0]}];")
 
 
+OFFSETS = {"1d": "{%o0}", "2d": "{%o0, %o1}", "3d": "{%o0, %o1, %o2, %o2}", "a1d": "{%o0}",
+           "a2d": "{%o0, %o1}", "cube": "", "acube": ""}
+RESIDENT = " selp.u32 %d3, 0x100, 0x200, %q;"
+
+
+def variants():
+    """Offsets, depth references, the residency predicate, halves."""
+    for geometry, (number, integer, n) in GEOMETRY.items():
+        at, offsets = f"[%p0, {number}]", OFFSETS[geometry]
+        for form, more in (("tex", ""), ("level", ", %c4"),
+                           ("grad", f", {vector(5, n)}, {vector(8, n)}")):
+            op = f"tex.{geometry}" if form == "tex" else f"tex.{form}.{geometry}"
+            if offsets:
+                yield (f"offset_{form}_{geometry}_f32",
+                       f"{op}.v4.f32.f32 {D}, {at}{more}, {offsets};")
+            if geometry != "3d":
+                yield f"depth_{form}_{geometry}_f32", f"{op}.v4.f32.f32 {D}, {at}{more}, %c4;"
+            if offsets and geometry != "3d":
+                yield (f"offset_depth_{form}_{geometry}_f32",
+                       f"{op}.v4.f32.f32 {D}, {at}{more}, {offsets}, %c4;")
+            yield (f"resident_{form}_{geometry}_f32",
+                   f"{op}.v4.f32.f32 {D}|%q, {at}{more};" + RESIDENT)
+        yield f"base_{geometry}_f32", f"tex.base.{geometry}.v4.f32.f32 {D}, {at};"
+        yield (f"tex_{geometry}_f16", f"tex.{geometry}.v4.f16.f32 {{%h0, %h1, %h2, %h3}}, {at};"
+               + "".join(f" cvt.u32.u16 %d{i}, %h{i};" for i in range(4)))
+        if integer:
+            whole = f"[%p0, {integer}]"
+            yield (f"fetch_{geometry}_f16x2",
+                   f"tex.{geometry}.v2.f16x2.s32 {{%d0, %d1}}, {whole};")
+            yield (f"fetch_grad_{geometry}_f32", f"tex.grad.{geometry}.v4.f32.s32 {D}, {whole}, "
+                   f"{vector(5, n)}, {vector(8, n)};")
+            yield (f"offset_fetch_{geometry}_f32",
+                   f"tex.{geometry}.v4.f32.s32 {D}, {whole}, {offsets};")
+            yield (f"offset_fetch_level_{geometry}_f32",
+                   f"tex.level.{geometry}.v4.f32.s32 {D}, {whole}, %c15, {offsets};")
+            yield (f"resident_fetch_{geometry}_f32",
+                   f"tex.{geometry}.v4.f32.s32 {D}|%q, {whole};" + RESIDENT)
+    for geometry, coordinates in (("2dms", "{%c15, %c12, %c13, %c13}"),
+                                  ("a2dms", "{%c15, %c14, %c12, %c13}")):
+        yield f"fetch_{geometry}_f32", f"tex.{geometry}.v4.f32.s32 {D}, [%p0, {coordinates}];"
+    for geometry in ("2d", "a2d", "cube", "acube"):
+        at, offsets = f"[%p0, {GEOMETRY[geometry][0]}]", OFFSETS[geometry]
+        for component in "ra":
+            op = f"tld4.{component}.{geometry}.v4.f32.f32"
+            name = f"gather_{component}_{geometry}_f32"
+            if offsets:
+                yield "offset_" + name, f"{op} {D}, {at}, {offsets};"
+                yield "offset_depth_" + name, f"{op} {D}, {at}, {offsets}, %c4;"
+            yield "depth_" + name, f"{op} {D}, {at}, %c4;"
+            yield "resident_" + name, f"{op} {D}|%q, {at};" + RESIDENT
+
+
 def write_kernels(path):
     with open(path, "w") as f:
         f.write(".version 8.0\n.target sm_90\n.address_size 64\n")
-        for name, code in kernels():
+        for name, code in itertools.chain(kernels(), variants()):
             f.write(KERNEL.format(name=name, code=code))
 
 
@@ -87,9 +145,10 @@ U8, U16, U32, S8, S16, S32, HALF, FLOAT = 1, 2, 3, 8, 9, 10, 0x10, 0x20
 WRAP, CLAMP, MIRROR, BORDER = range(4)
 POINT, FILTER = range(2)
 INTEGER, NORMALIZED, SRGB, NO_TRILINEAR, SEAMLESS = 1, 2, 0x10, 0x20, 0x40
-LAYERED, SURFACE, CUBE, GATHER = 1, 2, 4, 8
-FLOATS, PARITY, SPECIAL_FLOATS, BITS, WIDE, INDEX = range(6)
-UNIFORM, HALVES, SPECIALS, RAMP, EXPONENTS, MIXED = range(6)
+LAYERED, SURFACE, CUBE, GATHER, DEPTH = 1, 2, 4, 8, 16
+FLOATS, PARITY, SPECIAL_FLOATS, BITS, WIDE, INDEX, PLACE = range(7)
+(UNIFORM, HALVES, SPECIALS, RAMP, EXPONENTS, MIXED, GRID, DIRECTIONS, SCAN,
+ DERIVATIVES) = range(10)
 
 cases = []
 seed = 0
@@ -107,7 +166,7 @@ def case(kernel, size, **k):
            k.get("filter", FILTER), k.get("mip_filter", POINT), *a, k.get("anisotropy", 0),
            k.get("bias", 0), k.get("min_level", 0), k.get("max_level", 0), *border,
            k.get("texels", FLOATS), k.get("texel_seed", seed), k.get("coordinates", MIXED), seed,
-           k.get("lanes", 64)]
+           k.get("lanes", 64), *k.get("view", ())]
     cases.append(" ".join(str(v) for v in row))
 
 
@@ -242,11 +301,297 @@ def others():
                      flags=flags, texels=BITS, lanes=1024)
 
 
+MIPS = {"1d": ([64], 0), "2d": ([32, 48], 0), "3d": ([16, 24, 8], 0),
+        "a1d": ([64, 0, 3], LAYERED), "a2d": ([32, 16, 3], LAYERED),
+        "cube": ([16, 16, 6], CUBE), "acube": ([8, 8, 12], CUBE | LAYERED)}
+
+
+def level_sums():
+    """Which levels a sample is of, how they are mixed; whole coordinates."""
+    n = 0
+    for name, (size, f) in MIPS.items():
+        k = dict(array_flags=f, resource=MIPMAP, levels=4, flags=NORMALIZED, max_level=9)
+        for texels in (PLACE, FLOATS, WIDE):
+            for filter in (POINT, FILTER):
+                for coordinates in (UNIFORM, HALVES, SPECIALS, EXPONENTS, DERIVATIVES):
+                    for form in ("tex", "level", "grad", "base"):
+                        for mip_filter in (POINT, FILTER):
+                            case(f"{form}_{name}_f32", size, texels=texels, filter=filter,
+                                 coordinates=coordinates, mip_filter=mip_filter,
+                                 lanes=256 if texels == PLACE else 64, **k)
+        for i in range(24):
+            n += 1
+            case(f"{('tex', 'level', 'grad')[i % 3]}_{name}_f32", size, texels=PLACE,
+                 coordinates=(HALVES, UNIFORM, DERIVATIVES)[i // 3 % 3],
+                 **{**k, "bias": ((n * 7919) % 1024 - 512) / 173, "min_level": n % 13 / 3.7,
+                    "max_level": n % 17 / 3.3}, mip_filter=FILTER, lanes=256)
+        if "cube" not in name:
+            for form in ("fetch", "fetch_level", "fetch_grad"):
+                kernel = f"{form}_{name}_f32"
+                for flags in (0, NORMALIZED):
+                    for coordinates in (UNIFORM, SPECIALS):
+                        case(kernel, size, texels=PLACE, coordinates=coordinates,
+                             **{**k, "flags": flags})
+
+
+def gradients():
+    """The level that derivatives give, by itself."""
+    for name, sizes in {"1d": ([256], [100]), "2d": ([256, 256], [100, 37], [13, 200]),
+                        "3d": ([64, 64, 64], [20, 40, 13]), "a2d": ([64, 128, 2],),
+                        "a1d": ([100, 0, 2],), "cube": ([128, 128, 6], [37, 37, 6]),
+                        "acube": ([64, 64, 12],)}.items():
+        for size in sizes:
+            for coordinates in (UNIFORM, DERIVATIVES, DIRECTIONS, SCAN):
+                case(f"grad_{name}_f32", size, texels=PLACE, coordinates=coordinates,
+                     array_flags=MIPS[name][1], resource=MIPMAP, levels=6, flags=NORMALIZED,
+                     max_level=20, mip_filter=FILTER, lanes=2048)
+
+
+def anisotropy():
+    n = 0
+    for most in (1, 2, 3, 4, 8, 16, 17):
+        for mip_filter in (POINT, FILTER):
+            for coordinates in (UNIFORM, DERIVATIVES, SCAN, SCAN, SCAN):
+                for form in ("grad", "level", "tex"):
+                    n += 1
+                    if form == "grad" or coordinates == UNIFORM:
+                        case(f"{form}_2d_f32", [64, 64], texels=(PLACE, PARITY)[n & 1],
+                             coordinates=coordinates, resource=MIPMAP, levels=7, flags=NORMALIZED,
+                             max_level=20, mip_filter=mip_filter, anisotropy=most, lanes=1024)
+        case("grad_2d_f32", [64, 64], coordinates=UNIFORM, flags=NORMALIZED, anisotropy=most)
+
+
+def cubes():
+    """Which face and where, edges and corners."""
+    for name, sizes in {"cube": (1, 2, 5, 8, 64), "acube": (3, 8)}.items():
+        for n in sizes:
+            size = [n, n, 6 if name == "cube" else 12]
+            f = MIPS[name][1]
+            for flags in (0, SEAMLESS, NORMALIZED, SEAMLESS | NORMALIZED):
+                for filter in (POINT, FILTER):
+                    for texels in (PLACE, PARITY, FLOATS):
+                        case(f"tex_{name}_f32", size, array_flags=f, coordinates=DIRECTIONS,
+                             texels=texels, flags=flags, filter=filter, lanes=1024)
+                    case(f"tex_{name}_f32", size, array_flags=f, coordinates=SPECIALS,
+                         texels=PLACE, flags=flags, filter=filter, lanes=256)
+                    for address in (WRAP, BORDER):
+                        case(f"tex_{name}_f32", size, array_flags=f, coordinates=DIRECTIONS,
+                             flags=flags, filter=filter, address=address, border=BORDERS[0])
+                    for format in (U8, S16, HALF):
+                        case(f"tex_{name}_f32", size, array_flags=f, coordinates=DIRECTIONS,
+                             texels=texels_of(format, 0), format=format, flags=flags,
+                             filter=filter)
+    for name, (size, f) in CUBES.items():
+        for mip_filter in (POINT, FILTER):
+            for flags in (NORMALIZED, NORMALIZED | SEAMLESS):
+                for form in ("level", "grad"):
+                    case(f"{form}_{name}_f32", size, array_flags=f, resource=MIPMAP, levels=3,
+                         coordinates=DIRECTIONS, flags=flags, max_level=5, mip_filter=mip_filter)
+
+
+def gathers():
+    for name, (size, f) in {"2d": ([11, 7], 0), "a2d": ([9, 6, 3], LAYERED), **CUBES}.items():
+        for component in "rgba":
+            for coordinates in (UNIFORM, HALVES, SPECIALS, EXPONENTS, DIRECTIONS):
+                for flags in (0, NORMALIZED, SEAMLESS):
+                    for filter in (POINT, FILTER):
+                        for texels in (PLACE, FLOATS):
+                            case(f"gather_{component}_{name}_f32", size, array_flags=f | GATHER,
+                                 coordinates=coordinates, flags=flags, filter=filter,
+                                 texels=texels, address=ADDRESSES[ord(component) % 4])
+            for channels in (1, 2):
+                case(f"gather_{component}_{name}_f32", size, array_flags=f | GATHER,
+                     channels=channels)
+            case(f"gather_{component}_{name}_f32", size, array_flags=f)
+            for t in ("u32", "s32"):
+                case(f"gather_{component}_{name}_{t}", size, array_flags=f | GATHER, format=U8,
+                     flags=INTEGER, texels=BITS)
+    for resource, size in ((PITCHED, [23, 9]), (MIPMAP, [16, 16])):
+        case("gather_g_2d_f32", size, resource=resource, flags=NORMALIZED, levels=3, max_level=3,
+             min_level=1.5, array_flags=GATHER if resource == MIPMAP else 0)
+
+
+def options():
+    """Offsets, depth references, residency, halves."""
+    for name, (size, f) in {**PLAIN, **CUBES}.items():
+        for form in ("tex", "level", "grad", "fetch", "fetch_level"):
+            for what in ("offset_", "depth_", "offset_depth_", "resident_"):
+                kernel = f"{what}{form}_{name}_f32"
+                if not has_kernel(kernel):
+                    continue
+                for texels in (PLACE, FLOATS):
+                    for flags in (0, NORMALIZED):
+                        for filter in (POINT, FILTER):
+                            for resource in (ARRAY, MIPMAP):
+                                for address in ADDRESSES:
+                                    case(kernel, size, array_flags=f, texels=texels, flags=flags,
+                                         filter=filter, resource=resource, levels=2, max_level=2,
+                                         address=address, border=BORDERS[0],
+                                         coordinates=(UNIFORM, MIXED)[address & 1])
+        for form in ("tex_%s_f16", "fetch_%s_f16x2", "tex_%s_f16x2"):
+            if has_kernel(form % name):
+                for format in FORMATS:
+                    for flags in (0, INTEGER):
+                        case(form % name, size, array_flags=f, format=format, flags=flags,
+                             texels=BITS, filter=flags ^ 1)
+        if f"gather_r_{name}_f32" in kernel_names:
+            for what in ("offset_", "offset_depth_", "depth_", "resident_"):
+                for component in "ra":
+                    kernel = f"{what}gather_{component}_{name}_f32"
+                    for address in ADDRESSES if has_kernel(kernel) else ():
+                        for texels in (PLACE, FLOATS):
+                            case(kernel, size, array_flags=f | GATHER, address=address,
+                                 texels=texels, border=BORDERS[0],
+                                 coordinates=(UNIFORM, MIXED)[address & 1])
+
+
+def depths():
+    """Depth textures, and references against every format."""
+    for format in FORMATS:
+        for channels in (1, 2, 4):
+            for f in (0, DEPTH):
+                for filter in (POINT, FILTER):
+                    for kernel in ("tex_2d_f32", "depth_tex_2d_f32"):
+                        case(kernel, [11, 7], array_flags=f, format=format, channels=channels,
+                             texels=texels_of(format, 0), filter=filter, coordinates=UNIFORM)
+
+
+NORMALS = range(0xc0, 0xcc)
+BLOCKS = range(0x91, 0x9f)
+
+
+def formats():
+    """What the API makes of every number of a format, and blocks of every kind."""
+    for format in range(0x100):
+        if format in FORMATS or format in BLOCKS:
+            continue
+        for channels in (1, 2, 3, 4):
+            for filter in (POINT, FILTER):
+                case("tex_2d_f32", [16, 16], format=format, channels=channels, filter=filter,
+                     coordinates=GRID, texels=BITS, lanes=256)
+    for format in (*NORMALS, 0x50):
+        for channels in (1, 2, 4):
+            for flags in (INTEGER, NORMALIZED, SRGB):
+                for t in ("f32", "u32"):
+                    case(f"tex_2d_{t}", [16, 16], format=format, channels=channels, flags=flags,
+                         filter=POINT, coordinates=GRID, texels=BITS, border=BORDERS[0], lanes=64)
+            case("tex_2d_f32", [16, 16], format=format, channels=channels, address=BORDER,
+                 border=BORDERS[0], coordinates=MIXED, texels=BITS)
+    for format in BLOCKS:
+        for channels in (1, 2, 3, 4):
+            for filter in (POINT, FILTER):
+                case("tex_2d_f32", [64, 64], format=format, channels=channels, filter=filter,
+                     coordinates=GRID if filter == POINT else MIXED, texels=BITS, lanes=2048)
+        case("tex_2d_f32", [13, 9], format=format, channels=4, filter=POINT, texels=BITS)
+        for name, (size, f) in {"3d": ([8, 8, 4], 0), "a2d": ([12, 8, 3], LAYERED),
+                                "cube": ([8, 8, 6], CUBE), "1d": ([16], 0)}.items():
+            case(f"tex_{name}_f32", size, format=format, array_flags=f, texels=BITS)
+
+
+def views():
+    """Resource views: other formats, blocks, levels, layers."""
+    words = {1: (U8, 1), 2: (U8, 2), 3: (U8, 4), 4: (S8, 1), 5: (S8, 2), 6: (S8, 4),
+             7: (U16, 1), 8: (U16, 2), 9: (U16, 4), 10: (S16, 1), 11: (S16, 2), 12: (S16, 4),
+             13: (U32, 1), 14: (U32, 2), 15: (U32, 4), 16: (S32, 1), 17: (S32, 2), 18: (S32, 4),
+             19: (HALF, 1), 20: (HALF, 2), 21: (HALF, 4), 22: (FLOAT, 1), 23: (FLOAT, 2),
+             24: (FLOAT, 4)}
+    for array in (3, 14, 16, 21, 22, 23, 24):
+        format, channels = words[array]
+        for view in range(36):
+            scale = 4 if view > 24 else 1
+            for wide in (1, scale) if scale > 1 else (1,):
+                case("tex_2d_f32", [16, 16], format=format, channels=channels, texels=BITS,
+                     coordinates=GRID, lanes=256, filter=POINT,
+                     view=(view, 16 * wide, 16 * wide, 0, 0, 0, 0, 0))
+    for view in range(25, 35):
+        two = view in (25, 28, 29)
+        for i in range(6):
+            case("tex_2d_f32", [16, 16], format=U32, channels=2 if two else 4, texels=BITS,
+                 coordinates=GRID, lanes=4096, filter=POINT, view=(view, 64, 64, 0, 0, 0, 0, 0))
+        for flags in (0, SRGB, NORMALIZED, INTEGER):
+            for filter in (POINT, FILTER):
+                case("tex_2d_f32", [16, 16], format=U32, channels=2 if two else 4, texels=BITS,
+                     coordinates=MIXED, lanes=256, filter=filter, flags=flags, address=BORDER,
+                     border=BORDERS[0], view=(view, 64, 64, 0, 0, 0, 0, 0))
+    for view in ((0, 16, 16, 0, 0, 0, 0, 0), (24, 8, 16, 0, 0, 0, 0, 0), (24, 0, 0, 0, 0, 0, 0, 0),
+                 (24, 16, 16, 1, 0, 0, 0, 0), (24, 16, 16, 0, 1, 1, 0, 0),
+                 (24, 16, 16, 0, 0, 0, 0, 1), (24, 32, 32, 0, 0, 0, 0, 0)):
+        case("tex_2d_f32", [16, 16], view=view)
+    for first in range(4):
+        for last in range(5):
+            case("level_2d_f32", [32, 32], resource=MIPMAP, levels=4, flags=NORMALIZED,
+                 max_level=9, mip_filter=FILTER, texels=PLACE, min_level=first / 2,
+                 view=(24, 32 >> first, 32 >> first, 0, first, last, 0, 0))
+            case("level_2d_f32", [32, 32], resource=MIPMAP, levels=4, flags=NORMALIZED,
+                 max_level=9, mip_filter=FILTER, texels=PLACE,
+                 view=(24, 32, 32, 0, first, last, 0, 0))
+            case("tex_a2d_f32", [8, 8, 4], array_flags=LAYERED, texels=PLACE,
+                 view=(24, 8, 8, 4, 0, 0, first, last))
+            case("tex_a2d_f32", [8, 8, 4], array_flags=LAYERED, texels=PLACE,
+                 view=(24, 8, 8, 0, 0, 0, first, last))
+            case("tex_2d_f32", [8, 8, 4], array_flags=LAYERED, texels=PLACE,
+                 view=(24, 8, 8, 0, 0, 0, first, last))
+    for f, size in ((CUBE, [8, 8, 6]), (LAYERED, [8, 8, 6]), (0, [8, 8, 6])):
+        for name in ("cube", "a2d", "3d"):
+            case(f"tex_{name}_f32", size, array_flags=f, texels=PLACE,
+                 view=(24, 8, 8, 6, 0, 0, 0, 5))
+
+
+def planes():
+    """Three dimensions: sums of two planes; deep ones."""
+    for texels in (FLOATS, WIDE):
+        for size in ([1, 1, 32], [1, 1, 32], [8, 1, 16], [7, 5, 6], [6, 8, 4]):
+            for format in (FLOAT, HALF):
+                for i in range(2):
+                    case("tex_3d_f32", size, texels=texels, format=format, coordinates=UNIFORM,
+                         lanes=4096)
+    for depth in (2048, 2049, 4096, 8193, 16384, 16385):
+        for axis in range(3):
+            size = [2, 2, 2]
+            size[axis] = depth
+            for coordinates in (UNIFORM, HALVES):
+                for filter in (POINT, FILTER):
+                    case("tex_3d_f32", size, channels=1, flags=NORMALIZED, filter=filter,
+                         coordinates=coordinates, lanes=256)
+    for n in (20000, 32768):
+        case("tex_3d_f32", [1, 1, n], channels=1, flags=NORMALIZED, coordinates=HALVES, lanes=256)
+
+
+def samplers():
+    """All of the formats with sRGB; integers filtered."""
+    for format in FORMATS:
+        for channels in (1, 2, 4):
+            for filter in (POINT, FILTER):
+                case("tex_2d_f32", [16, 16], format=format, channels=channels, filter=filter,
+                     flags=SRGB, texels=texels_of(format, 0), coordinates=GRID, lanes=256)
+                case("tex_2d_f32", [16, 16], format=format, channels=channels, filter=filter,
+                     flags=SRGB, texels=texels_of(format, 0), address=BORDER, border=BORDERS[1])
+    for i in range(4):
+        case("tex_2d_f32", [16, 16], format=U8, flags=SRGB, texels=BITS, coordinates=UNIFORM,
+             lanes=2048)
+
+
+def multisampled():
+    for name in ("2dms", "a2dms"):
+        for size, f in (([11, 7], 0), ([9, 6, 3], LAYERED)):
+            case(f"fetch_{name}_f32", size, array_flags=f, texels=PLACE, coordinates=UNIFORM)
+
+
+kernel_names = set()
+
+
+def has_kernel(name):
+    return name in kernel_names
+
+
 def main():
     folder = sys.argv[1]
     os.makedirs(folder, exist_ok=True)
     write_kernels(os.path.join(folder, "texture.ptx"))
-    for group in (sampled, modes, sizes, fetched, levels, others):
+    kernel_names.update(name for name, _ in itertools.chain(kernels(), variants()))
+    for group in (sampled, modes, sizes, fetched, levels, others, level_sums, gradients, cubes,
+                  gathers, options, depths, formats, views, planes, samplers, anisotropy,
+                  multisampled):
         group()
     with open(os.path.join(folder, "texture.txt"), "w") as f:
         f.write("\n".join(cases) + "\n")

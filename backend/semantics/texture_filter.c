@@ -1,0 +1,322 @@
+/* What becomes of texels: channels, sums, results. */
+#include <math.h>
+#include <string.h>
+
+#include "backend/semantics/half.h"
+#include "backend/semantics/texture.h"
+
+enum { GUARD_BITS = 4 };
+
+/* ---- channels -------------------------------------------------------------------------------- */
+
+static uint32_t channel_bits(const void *p, unsigned bytes)
+{
+    uint32_t bits = 0;
+    memcpy(&bits, p, bytes);
+    return bits;
+}
+
+/* One channel as it is read: widened, normalised ones as integers. */
+static uint32_t channel_of(enum pt_texel texel, const void *p, unsigned i)
+{
+    const uint8_t *bytes = p;
+    switch (texel) {
+    case PT_TEXEL_U8:
+    case PT_TEXEL_UNORM8:
+        return bytes[i];
+    case PT_TEXEL_S8:
+    case PT_TEXEL_SNORM8:
+        return (uint32_t)(int8_t)bytes[i];
+    case PT_TEXEL_U16:
+    case PT_TEXEL_UNORM16:
+        return channel_bits(bytes + 2 * i, 2);
+    case PT_TEXEL_S16:
+    case PT_TEXEL_SNORM16:
+        return (uint32_t)(int16_t)channel_bits(bytes + 2 * i, 2);
+    case PT_TEXEL_F16:
+        return pt_half_to_f32(channel_bits(bytes + 2 * i, 2), PT_F16);
+    default:
+        return channel_bits(bytes + 4 * i, 4);
+    }
+}
+
+/* The nearest multiple of 1 / most from `least` to 1; of two the lower one. */
+static uint32_t fraction_of(float f, float least, float most)
+{
+    f = f != f ? 0 : fmaxf(fminf(f, 1), least);
+    return (uint32_t)(int32_t)ceilf(f * most - 0.5f);
+}
+
+static uint32_t border_bits(enum pt_texel texel, float f)
+{
+    switch (texel) {
+    case PT_TEXEL_UNORM8:
+        return fraction_of(f, 0, 255);
+    case PT_TEXEL_UNORM16:
+        return fraction_of(f, 0, 65535);
+    case PT_TEXEL_SNORM8:
+        return fraction_of(f, -1, 127);
+    case PT_TEXEL_SNORM16:
+        return fraction_of(f, -1, 32767);
+    case PT_TEXEL_F16:
+        return f != f ? 0x7e00 : pt_half_from_f32(pt_lane_u32(f), PT_F16, PT_RZ);
+    default:
+        return pt_lane_u32(f);
+    }
+}
+
+void pt_texture_set_border(struct pt_texture *t, const float *colour)
+{
+    unsigned bytes = t->texel_bytes / t->n_channels;
+    memset(t->border, 0, sizeof t->border);
+    for (unsigned i = 0; i < t->n_channels; i++) {
+        uint32_t bits = border_bits(t->texel, colour[i]);
+        memcpy((uint8_t *)t->border + i * bytes, &bits, bytes);
+    }
+}
+
+/* ---- filtering ------------------------------------------------------------------------------- */
+
+static int exponent_of(uint32_t bits)
+{
+    return (int)(bits >> 23 & 0xff);
+}
+
+/* sum * 2^exponent to nearest, halves away from zero: to `digits` bits behind the first, but no
+ * finer than 2^unit. */
+static uint32_t round_sum(int64_t sum, int exponent, int digits, int unit)
+{
+    uint64_t m = (uint64_t)(sum < 0 ? -sum : sum);
+    int top = 63 - __builtin_clzll(m), drop = top - digits;
+    drop = drop < unit - exponent ? unit - exponent : drop;
+    if (drop > 63)
+        return sum < 0 ? 0x80000000 : 0;
+    if (drop > 0)
+        m = ((m >> (drop - 1)) + 1) >> 1 << drop;
+    float r = (float)ldexp(sum < 0 ? -(double)m : (double)m, exponent);
+    return m && fabsf(r) < 0x1p-126f ? 0 : pt_lane_u32(r);
+}
+
+/* NaN or infinity, if one of the values is that; else 0. */
+static uint32_t special_of(const uint32_t *value, unsigned present, uint32_t nan)
+{
+    unsigned infinities = 0;
+    for (; present; present &= present - 1) {
+        uint32_t v = value[__builtin_ctz(present)];
+        if ((v & 0x7fffffff) > 0x7f800000)
+            return nan;
+        if ((v & 0x7fffffff) == 0x7f800000)
+            infinities |= 1u << (v >> 31);
+    }
+    return infinities == 3 ? nan : infinities == 2 ? 0xff800000 : infinities ? 0x7f800000 : 0;
+}
+
+/* Of the four texels of a plane, in 2^(exponent - 127 - finest - 8). */
+static int64_t sum_plane(const uint32_t *value, const uint32_t *weight, int finest, int *exponent)
+{
+    int64_t sum = 0;
+    *exponent = 0;
+    for (unsigned i = 0; i < 4; i++)
+        if (weight[i] && exponent_of(value[i]) > *exponent)
+            *exponent = exponent_of(value[i]);
+    for (unsigned i = 0; i < 4; i++) {
+        int e = exponent_of(value[i]), drop = 23 - finest + *exponent - e;
+        if (!weight[i] || !e || drop > 24)
+            continue;
+        int64_t m = (value[i] & 0x7fffff) | 0x800000;
+        m = drop > 0 ? m >> drop : m << -drop;
+        sum += (value[i] >> 31 ? -m : m) * (int64_t)weight[i];
+    }
+    return sum;
+}
+
+static int64_t shifted(int64_t n, int by)
+{
+    return n >> (by < 63 ? by : 63);
+}
+
+/* Four by four, of which each is a sum by itself, shifted to the largest exponent. */
+static uint32_t sum_all(const uint32_t *value, const uint32_t *weight, unsigned present,
+                        uint32_t zero, int digits, int unit)
+{
+    int finest = digits + GUARD_BITS, most = 0;
+    int64_t sum = 0;
+    for (unsigned i = 0; i < PT_TEXTURE_FOOTPRINT; i += 4) {
+        int exponent;
+        if (!(present >> i & 0xf))
+            continue;
+        int64_t part = sum_plane(value + i, weight + i, finest, &exponent);
+        int apart = exponent - most;
+        sum = apart > 0 ? part - shifted(-sum, apart) : sum + shifted(part, -apart);
+        most = apart > 0 ? exponent : most;
+    }
+    return sum ? round_sum(sum, most - 127 - finest - 8, digits, unit) : zero;
+}
+
+static uint32_t filter_float(const uint32_t *value, const uint32_t *weight, unsigned present,
+                             int digits, int unit)
+{
+    uint32_t sign = 0x80000000;
+    uint32_t special = special_of(value, present, 0x7fffffffu >> (23 - digits) << (23 - digits));
+    if (special)
+        return special;
+    for (unsigned i = 0; i < PT_TEXTURE_FOOTPRINT; i++)
+        sign &= present >> i & 1 ? value[i] : sign;
+    return sum_all(value, weight, present, sign, digits, unit);
+}
+
+static int64_t weighted(const uint32_t *value, const uint32_t *weight)
+{
+    int64_t sum = 0;
+    for (unsigned i = 0; i < PT_TEXTURE_FOOTPRINT; i++)
+        sum += (int64_t)(int32_t)value[i] * (int32_t)weight[i];
+    return sum;
+}
+
+static uint32_t weighted_u32(const uint32_t *value, const uint32_t *weight)
+{
+    uint64_t sum = 0;
+    for (unsigned i = 0; i < PT_TEXTURE_FOOTPRINT; i++)
+        sum += (uint64_t)value[i] * weight[i];
+    return (uint32_t)(sum >> 8);
+}
+
+/* 1/127 to 1/32767, of a sum in 1/256 of the former: times 258 + 1/128, three bits finer than the
+ * result, each term truncated. */
+static int32_t widen_s8(int32_t sum)
+{
+    return (8 * sum + (sum >> 4) + (sum >> 12) + 4) >> 3;
+}
+
+static uint32_t signed_fraction(int32_t n, int32_t most)
+{
+    return pt_lane_u32((float)(n < -most ? -most : n) / (float)most);
+}
+
+/* What bytes of an sRGB texture stand for, in 1/16384. */
+static const uint16_t srgb[] = {
+    0,     5,     10,    15,    20,    25,    30,    35,    40,    45,    50,    55,    60,
+    66,    72,    78,    85,    92,    99,    107,   115,   123,   131,   140,   150,   159,
+    169,   180,   190,   201,   213,   224,   236,   250,   262,   276,   290,   304,   318,
+    332,   348,   364,   380,   396,   412,   430,   448,   466,   484,   504,   524,   544,
+    564,   584,   604,   624,   648,   672,   692,   716,   740,   764,   788,   816,   840,
+    864,   896,   920,   944,   976,   1000,  1032,  1064,  1088,  1120,  1152,  1184,  1216,
+    1248,  1280,  1312,  1352,  1384,  1416,  1456,  1488,  1528,  1560,  1600,  1640,  1672,
+    1712,  1752,  1792,  1832,  1872,  1920,  1952,  2000,  2048,  2080,  2128,  2176,  2224,
+    2272,  2320,  2368,  2416,  2464,  2512,  2560,  2608,  2656,  2704,  2752,  2816,  2864,
+    2912,  2976,  3024,  3072,  3136,  3184,  3248,  3296,  3360,  3424,  3472,  3536,  3600,
+    3664,  3712,  3776,  3840,  3904,  3968,  4032,  4096,  4160,  4224,  4288,  4352,  4416,
+    4512,  4576,  4640,  4704,  4768,  4864,  4928,  4992,  5056,  5152,  5216,  5280,  5376,
+    5440,  5536,  5600,  5696,  5760,  5824,  5920,  6016,  6080,  6176,  6240,  6336,  6400,
+    6496,  6592,  6688,  6752,  6848,  6944,  7008,  7104,  7200,  7296,  7392,  7488,  7584,
+    7680,  7744,  7872,  7936,  8064,  8128,  8256,  8320,  8448,  8512,  8640,  8768,  8832,
+    8960,  9024,  9152,  9280,  9344,  9472,  9600,  9664,  9792,  9920,  9984,  10112, 10240,
+    10304, 10432, 10560, 10688, 10816, 10880, 11008, 11136, 11264, 11392, 11456, 11584, 11712,
+    11840, 11968, 12096, 12224, 12352, 12480, 12608, 12736, 12864, 12992, 13120, 13248, 13376,
+    13504, 13632, 13760, 13888, 14016, 14144, 14272, 14400, 14528, 14656, 14848, 14976, 15104,
+    15232, 15360, 15488, 15616, 15744, 16000, 16128, 16256, 16384};
+
+/* Red, green and blue of four channels; of fewer ones red alone. */
+static bool is_srgb(const struct pt_texture *t, unsigned channel)
+{
+    return t->is_srgb && t->texel == PT_TEXEL_UNORM8 &&
+           channel < (t->n_channels == PT_TEXTURE_CHANNELS ? 3 : 1);
+}
+
+static uint32_t linear_of(uint32_t byte)
+{
+    return pt_lane_u32((float)srgb[byte] / 16384);
+}
+
+static uint32_t filter_srgb(const uint32_t *value, const uint32_t *weight, unsigned present)
+{
+    uint32_t half[PT_TEXTURE_FOOTPRINT];
+    for (unsigned i = 0; i < PT_TEXTURE_FOOTPRINT; i++)
+        half[i] = linear_of(value[i]);
+    return filter_float(half, weight, present, 10, -24);
+}
+
+static uint32_t filter(const struct pt_texture *t, const uint32_t *value, const uint32_t *weight,
+                       unsigned present)
+{
+    switch ((enum pt_texel)t->texel) {
+    case PT_TEXEL_U8:
+    case PT_TEXEL_S8:
+    case PT_TEXEL_U16:
+    case PT_TEXEL_S16:
+        return (uint32_t)((weighted(value, weight) + 128) >> 8);
+    case PT_TEXEL_S32:
+        return (uint32_t)(weighted(value, weight) >> 8);
+    case PT_TEXEL_U32:
+        return weighted_u32(value, weight);
+    case PT_TEXEL_UNORM8:
+        return pt_lane_u32((float)((weighted(value, weight) * 257 + 128) >> 8) / 65535);
+    case PT_TEXEL_UNORM16:
+        return pt_lane_u32((float)((weighted(value, weight) + 128) >> 8) / 65535);
+    case PT_TEXEL_SNORM8:
+        return signed_fraction(widen_s8((int32_t)weighted(value, weight)), 32767);
+    case PT_TEXEL_SNORM16:
+        return signed_fraction((int32_t)((weighted(value, weight) + 128) >> 8), 32767);
+    case PT_TEXEL_F16:
+        return filter_float(value, weight, present, 10, -24);
+    default:
+        return filter_float(value, weight, present, 23, -149);
+    }
+}
+
+static uint32_t normalize(enum pt_texel texel, uint32_t value)
+{
+    switch (texel) {
+    case PT_TEXEL_UNORM8:
+        return pt_lane_u32((float)value / 255);
+    case PT_TEXEL_UNORM16:
+        return pt_lane_u32((float)value / 65535);
+    case PT_TEXEL_SNORM8:
+        return signed_fraction((int32_t)value, 127);
+    case PT_TEXEL_SNORM16:
+        return signed_fraction((int32_t)value, 32767);
+    default:
+        return value;
+    }
+}
+
+static uint32_t result_of(const struct pt_texture *t, const struct pt_footprint *footprint,
+                          unsigned channel, const uint32_t *value)
+{
+    bool is_gamma = is_srgb(t, channel);
+    if (!footprint->is_filtered || !footprint->present)
+        return is_gamma ? linear_of(*value) : normalize(t->texel, *value);
+    return is_gamma ? filter_srgb(value, footprint->weight, footprint->present)
+                    : filter(t, value, footprint->weight, footprint->present);
+}
+
+void pt_texture_filter(const struct pt_texture *t, const struct pt_footprint *footprint,
+                       uint32_t texel[PT_TEXTURE_FOOTPRINT][PT_TEXTURE_CHANNELS], uint32_t *result)
+{
+    for (unsigned k = 0; k < PT_TEXTURE_CHANNELS; k++) {
+        uint32_t value[PT_TEXTURE_FOOTPRINT] = {0};
+        for (uint32_t left = k < t->n_channels ? footprint->present : 0; left; left &= left - 1) {
+            unsigned i = (unsigned)__builtin_ctz(left);
+            value[i] = channel_of(t->texel, footprint->address[i] ? texel[i] : t->border, k);
+        }
+        result[k] = result_of(t, footprint, k, value);
+    }
+}
+
+/* Signed bytes are widened as they are for sums. */
+static uint32_t gathered(enum pt_texel texel, uint32_t value)
+{
+    return texel == PT_TEXEL_SNORM8 ? signed_fraction(widen_s8((int32_t)value * 256), 32767)
+                                    : normalize(texel, value);
+}
+
+void pt_texture_gather(const struct pt_texture *t, const struct pt_footprint *footprint,
+                       uint32_t component,
+                       uint32_t texel[PT_TEXTURE_FOOTPRINT][PT_TEXTURE_CHANNELS], uint32_t *result)
+{
+    for (unsigned i = 0; i < PT_TEXTURE_CHANNELS; i++) {
+        const void *from = footprint->address[i] ? texel[i] : t->border;
+        uint32_t value = component < t->n_channels ? channel_of(t->texel, from, component) : 0;
+        result[i] = is_srgb(t, component) ? linear_of(value) : gathered(t->texel, value);
+    }
+}
