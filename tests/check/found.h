@@ -35,8 +35,8 @@ static inline void found_skip(const ptera_engine *engine, unsigned *n)
         ++*n;
 }
 
-/* Prints the findings that are not known, those behind the first *n, and sets *n to how many there
- * are in all. Returns how many it printed. */
+/* Prints the findings that are no notes and not known, those behind the first *n, and sets *n to
+ * how many there are in all. Returns how many it printed. */
 static inline unsigned found_print(const ptera_engine *engine, unsigned *n)
 {
     ptera_finding f = {.size = sizeof f};
@@ -44,7 +44,7 @@ static inline unsigned found_print(const ptera_engine *engine, unsigned *n)
     for (; ptera_engine_finding(engine, *n, &f) == PTERA_OK; ++*n) {
         ptera_party by = {.size = sizeof by};
         ptera_engine_finding_party(engine, *n, 0, &by);
-        if (found_is_known(&f, by.file ? by.file : ""))
+        if (f.is_note || found_is_known(&f, by.file ? by.file : ""))
             continue;
         printf("FOUND %s in %s: %s\n", f.kind, f.kernel, f.text);
         printed++;

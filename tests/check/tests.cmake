@@ -20,3 +20,11 @@ add_test(NAME check_random COMMAND ${tool} fuzz --check --engine interp --count 
 add_test(NAME check_random_all COMMAND ${tool} fuzz --check --engine interp --count 10000 --out ${CMAKE_CURRENT_BINARY_DIR})
 set_tests_properties(check_bench_all check_random_all PROPERTIES LABELS long TIMEOUT 3600)
 set_tests_properties(check_bench check_bench_all PROPERTIES ENVIRONMENT PTERA_KNOWN=${CMAKE_CURRENT_SOURCE_DIR}/check/known.txt)
+
+# Mutants of correct kernels: each is found, or known to be none.
+if(Python3_EXECUTABLE)
+  set(mutants ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/check/mutants/mutants.py ${tool} ${CMAKE_SOURCE_DIR})
+  add_test(NAME check_mutants COMMAND ${mutants} --every 48)
+  add_test(NAME check_mutants_all COMMAND ${mutants} --table)
+  set_tests_properties(check_mutants_all PROPERTIES LABELS long TIMEOUT 7200)
+endif()
