@@ -103,10 +103,10 @@ PT_SHADOW_INLINE bool pt_shadow_any(struct pt_shadow *s, uint64_t address, uint6
     for (uint64_t n, at = address & ~UINT64_C(7); at < end; at += n) {
         const uint8_t *page = pt_shadow_page(s, at, false);
         n = pt_shadow_stretch(at, end - at);
-        page += page ? at & ((1u << PT_SHADOW_PAGE) - 1) : 0;
+        uint64_t first = at & ((1u << PT_SHADOW_PAGE) - 1);
         for (uint64_t i = 0; page && i < n; i += 8) {
             uint64_t eight;
-            memcpy(&eight, page + i, 8);
+            memcpy(&eight, page + first + i, 8);
             any |= eight;
         }
     }
