@@ -199,6 +199,8 @@ struct pt_cta {
     struct pt_async *async;
     /* native code has the engine run an instruction of this warp, or did as it failed */
     struct pt_warp *stepping;
+    /* likewise, an instruction that samples textures: function << 32 | instruction + 1; 0: none */
+    uint64_t sampling;
     uint64_t steps; /* how many it had it run so far */
     /* native code of CTAs that take turns: nonzero where it goes on in the middle of a loop */
     uint32_t turn;
@@ -337,6 +339,9 @@ struct pt_engine {
      * value. `is_fast`: as math_fast of struct pt_native_options. Returns false on a fault
      * (warp->fault). */
     bool (*step)(struct pt_warp *warp, uint32_t func, uint32_t insn, uint32_t lanes, bool is_fast);
+    /* Samples textures for lanes of a warp, as enum pt_sampling says; what others get is any value.
+     * Returns false with kind, lanes, address and detail of *fault set, if it may not be. */
+    bool (*sample)(struct pt_sampled *s, uint32_t sampling, uint32_t lanes, struct pt_fault *fault);
     /* PT_OBSERVERS of them, by number: backend/observer.h. */
     const struct pt_observer *const *observers;
 };

@@ -34,4 +34,18 @@ struct pt_product {
     pt_product_fn *fn;
 };
 
+/* A warp's texture instruction: by numbers or whole coordinates, of a texture with so many axes. */
+enum pt_sampling {
+    PT_SAMPLING_AXES = 3,    /* a mask */
+    PT_SAMPLING_LAYERED = 4, /* it has layers */
+    PT_SAMPLING_WHOLE = 8,
+    PT_SAMPLING_SHARED = 16 /* handle[0] is all lanes' */
+};
+
+/* What its lanes have, and get. */
+struct pt_sampled {
+    uint64_t handle[32];
+    uint32_t coordinate[3][32], layer[32], result[4][32];
+} __attribute__((aligned(64)));
+
 #endif

@@ -574,7 +574,13 @@ static void native_fault(struct pt_worker *w)
     struct pt_fault fault = {
         .kind = PT_FAULT_ILLEGAL_ADDRESS, .insn = UINT32_MAX, .has_address = true};
     fault.address = w->scope.address;
-    pt_jit()->locate(w->scope.pc, &fault.func, &fault.insn);
+    if (w->native && w->native->sampling) {
+        fault.func = (uint32_t)((w->native->sampling - 1) >> 32);
+        fault.insn = (uint32_t)(w->native->sampling - 1);
+        w->native->sampling = 0;
+    } else {
+        pt_jit()->locate(w->scope.pc, &fault.func, &fault.insn);
+    }
     pt_report_native(w->job, w->native, &fault);
 }
 

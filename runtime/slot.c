@@ -337,6 +337,7 @@ static bool prepare(struct pt_slot *slot, struct pt_job *job, unsigned worker,
         r->cta.window = i << PT_SHARED_RANK_SHIFT;
         r->cta.warps = slot->has_warps ? &slot->warps[i * launch->n_warps] : NULL;
         r->cta.stepping = NULL;
+        r->cta.sampling = 0;
         r->cta.kept = &slot->kept;
     }
     for (uint32_t i = 0; slot->has_warps && i < job->cluster_ctas * launch->n_warps; i++)

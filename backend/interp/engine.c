@@ -26,6 +26,8 @@
     uint32_t pt_step_slot_##level(const struct pt_program *program, uint32_t func, uint32_t reg); \
     bool pt_step_##level(struct pt_warp *warp, uint32_t func, uint32_t insn, uint32_t lanes,      \
                          bool is_fast);                                                           \
+    bool pt_texture_sample_##level(struct pt_sampled *s, uint32_t sampling, uint32_t lanes,       \
+                                   struct pt_fault *fault);                                       \
     extern const struct pt_observer *const pt_observers_##level[PT_OBSERVERS];                    \
     static const struct pt_engine engine_##level;                                                 \
     static struct pt_program *compile_##level(const struct pt_image *image, uint32_t kernel,      \
@@ -53,6 +55,7 @@
         pt_step_frame_##level,                                                                    \
         pt_step_slot_##level,                                                                     \
         pt_step_##level,                                                                          \
+        pt_texture_sample_##level,                                                                \
         pt_observers_##level,                                                                     \
     };
 

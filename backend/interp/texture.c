@@ -4,6 +4,7 @@
 #include "backend/interp/observe.h"
 #include "backend/interp/operands.h"
 #include "backend/interp/pick.h"
+#include "backend/interp/texture_sample.h"
 #include "backend/interp/texture_wide.h"
 #include "backend/semantics/half.h"
 #include "ir/row.h"
@@ -27,66 +28,16 @@ static const uint32_t *words_of(const struct pt_frame *f, uint32_t slot)
     return (const uint32_t *)((const char *)f + slot);
 }
 
-PT_ACCESS static __attribute__((noinline)) void read_texture(uint64_t handle, struct pt_texture *t)
-{
-    for (size_t at = 0; at < sizeof *t; at += 16)
-        pt_copy16((char *)t + at, (const char *)(uintptr_t)handle + at);
-}
-
-/* Texels lie at multiples of their size. */
-PT_ACCESS_INLINE void read_texel(uint64_t address, uint32_t bytes, uint32_t *texel)
-{
-    const void *from = (const void *)(uintptr_t)address;
-    switch (bytes) {
-    case 1:
-        *texel = *(const uint8_t *)from;
-        break;
-    case 2:
-        *texel = *(const uint16_t *)from;
-        break;
-    case 4:
-        *texel = *(const uint32_t *)from;
-        break;
-    case 8:
-        texel[0] = ((const uint32_t *)from)[0];
-        texel[1] = ((const uint32_t *)from)[1];
-        break;
-    default:
-        pt_copy16(texel, from);
-    }
-}
-
-PT_ACCESS static __attribute__((noinline)) void
-read_texels(const struct pt_footprint *footprint, uint32_t bytes,
-            uint32_t texel[PT_TEXTURE_FOOTPRINT][PT_TEXTURE_CHANNELS])
-{
-    for (uint32_t left = footprint->present; left; left &= left - 1) {
-        uint32_t i = (uint32_t)__builtin_ctz(left);
-        if (footprint->address[i])
-            read_texel(footprint->address[i], bytes, texel[i]);
-    }
-}
-
 /* Makes `t` the texture of lane `i`. False after reporting. */
 static bool find_texture(const struct pt_code *c, struct pt_frame *f, uint32_t i, uint64_t handle,
                          struct pt_texture *t)
 {
     const struct fetch *k = c->ptr;
-    if (handle % 16) {
-        pt_fail_at(c, f, PT_FAULT_ILLEGAL_ADDRESS, 1u << i, handle, "no texture has this handle");
-        return false;
-    }
-    read_texture(handle, t);
-    if (t->key != pt_texture_key(handle)) {
-        pt_fail_at(c, f, PT_FAULT_ILLEGAL_ADDRESS, 1u << i, handle, "no texture has this handle");
-        return false;
-    }
-    if (t->axes != k->axes || t->is_layered != k->is_layered || t->is_cube != k->is_cube) {
-        pt_fail_at(c, f, PT_FAULT_ILLEGAL_INSTRUCTION, 1u << i, handle,
-                   "the texture has other dimensions, or layers or faces and should not");
-        return false;
-    }
-    return true;
+    struct pt_fault fault;
+    if (pt_texture_find(handle, k->axes, k->is_layered, k->is_cube, t, &fault))
+        return true;
+    pt_fail_at(c, f, fault.kind, 1u << i, handle, fault.detail);
+    return false;
 }
 
 static bool may_read(const struct pt_code *c, struct pt_frame *f, uint32_t i,
@@ -144,7 +95,7 @@ static bool fetch_lane(const struct pt_code *c, struct pt_frame *f, uint32_t i,
     if (!may_read(c, f, i, &footprint, t->texel_bytes))
         return false;
     f->state->acting = 1u << i;
-    read_texels(&footprint, t->texel_bytes, texel);
+    pt_texture_read_texels(&footprint, t->texel_bytes, texel);
     f->state->acting = 0;
     if (k->is_gather)
         pt_texture_gather(t, &footprint, k->component, texel, result);
@@ -156,11 +107,9 @@ static bool fetch_lane(const struct pt_code *c, struct pt_frame *f, uint32_t i,
 }
 
 /* Whether vectors can do it: without what is rare. */
-static bool is_plain(const struct fetch *k, const struct pt_texture *t)
+static bool is_plain(const struct fetch *k)
 {
-    bool is_float = t->texel == PT_TEXEL_F16 || t->texel == PT_TEXEL_F32;
-    return k->level == ABSENT && k->offset[0] == ABSENT && !k->is_gather && !k->is_cube &&
-           t->n_levels == 1 && !t->is_srgb && !(is_float && t->is_linear && k->axes == 3);
+    return k->level == ABSENT && k->offset[0] == ABSENT && !k->is_gather && !k->is_cube;
 }
 
 /* Lanes that have one texture; those of handle 0 have none. */
@@ -175,7 +124,7 @@ static bool fetch_same(const struct pt_code *c, struct pt_frame *f, uint32_t lan
         return false;
     f->state->acting = lanes;
     uint32_t left = lanes;
-    if (!pt_is_observed(f) && is_plain(c->ptr, &t))
+    if (!pt_is_observed(f) && is_plain(c->ptr))
         left = pt_texture_wide_sample(&t, s, lanes);
     for (; left; left &= left - 1)
         if (!fetch_lane(c, f, (uint32_t)__builtin_ctz(left), &t, s))
@@ -200,7 +149,7 @@ static void put_results(struct pt_frame *f, const struct fetch *k, struct pt_sam
     for (uint32_t n = 0; n < k->n_results; n++) {
         uint32_t *to = (uint32_t *)((char *)f + k->result[n]);
         if (f->mask == UINT32_MAX)
-            memcpy(to, s->result[n], sizeof s->result[n]);
+            memcpy(to, s->result[n], sizeof *s->result);
         else
             for (uint32_t left = f->mask; left; left &= left - 1)
                 to[__builtin_ctz(left)] = s->result[n][__builtin_ctz(left)];
@@ -211,8 +160,10 @@ PT_HANDLER(fetch)
 {
     const struct fetch *k = c->ptr;
     const uint64_t *handle = (const uint64_t *)((const char *)f + k->handle);
+    uint32_t result[PT_TEXTURE_CHANNELS][PT_WARP_SIZE] __attribute__((aligned(64))) = {{0}};
     struct pt_samples s = {.layer = k->is_layered ? words_of(f, k->layer) : NULL,
-                           .is_whole = k->is_whole};
+                           .is_whole = k->is_whole,
+                           .result = result};
     for (uint32_t n = 0; n < k->axes; n++)
         s.coordinate[n] = words_of(f, k->coordinate[n]);
     f->state->code = c;

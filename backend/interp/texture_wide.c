@@ -85,7 +85,10 @@ uint32_t pt_texture_wide_sample(const struct pt_texture *t, struct pt_samples *s
     struct pt_texture_wide w;
     if (!pt_texture_wide_begin(&w, t, s->is_whole, s->coordinate, s->layer))
         return lanes;
-    gatherer_of (&w)(&w, lanes);
+    for (uint32_t k = t->n_channels; k < PT_TEXTURE_CHANNELS; k++)
+        memset(s->result[k], 0, sizeof *s->result);
+    gatherer *gather = gatherer_of(&w);
+    gather(&w, lanes);
     return filters[t->texel][__builtin_ctz(w.n)](&w, s, lanes);
 }
 

@@ -8,8 +8,8 @@
 /* What a warp samples: 32 words each, aligned to 64. `layer` may be NULL where no layers are. */
 struct pt_samples {
     const uint32_t *coordinate[PT_TEXTURE_AXES], *layer;
-    bool is_whole; /* the coordinates are integers */
-    uint32_t result[PT_TEXTURE_CHANNELS][PT_WARP_SIZE] __attribute__((aligned(64)));
+    bool is_whole;                    /* the coordinates are integers */
+    uint32_t (*result)[PT_WARP_SIZE]; /* of PT_TEXTURE_CHANNELS */
 };
 
 /* Samples for lanes that have one texture, and perhaps others. Returns those it could not do. */

@@ -121,6 +121,7 @@ struct jit_code {
     LLVMValueRef streams;           /* i1: stores go past the caches */
     LLVMValueRef nowhere;           /* alloca: memory that nobody reads, or NULL */
     LLVMValueRef lanes[4];          /* allocas of lane_call.c */
+    LLVMValueRef sampled;           /* alloca of texture.c */
     uint32_t n_lanes_used;          /* how often their memory has been asked for */
     LLVMValueRef byte_masks[4];     /* of mufu.c */
     LLVMValueRef blamed[2];         /* allocas of fault.c */

@@ -98,6 +98,12 @@ void add_buffer_argument(struct bench_launch *l, int buffer)
     l->argument[l->n_arguments - 1].is_buffer = true;
 }
 
+void add_texture(struct bench_launch *l, const struct bench_texture *texture)
+{
+    add_structure(l, texture, sizeof *texture);
+    l->argument[l->n_arguments - 1].is_texture = true;
+}
+
 void add_u32(struct bench_launch *l, uint32_t u)
 {
     add_structure(l, &u, sizeof u);

@@ -23,6 +23,7 @@ struct bench_launch *add_launch(struct bench_case *c, const char *kernel, unsign
 void add_shape(struct bench_launch *l, unsigned gy, unsigned gz, unsigned by);
 
 void add_buffer_argument(struct bench_launch *l, int buffer);
+void add_texture(struct bench_launch *l, const struct bench_texture *texture);
 void add_u32(struct bench_launch *l, uint32_t u);
 void add_u64(struct bench_launch *l, uint64_t u);
 void add_f32(struct bench_launch *l, float f);

@@ -19,7 +19,7 @@ target_link_libraries(bench_driver PRIVATE ptera_cuda)
 
 set(bench_folder ${CMAKE_CURRENT_SOURCE_DIR}/bench)
 set(bench_peers ${CMAKE_CURRENT_BINARY_DIR}/peers)
-file(GLOB bench_sets CONFIGURE_DEPENDS bench/second_*.c)
+file(GLOB bench_sets CONFIGURE_DEPENDS bench/second_*.c bench/textures.c)
 add_executable(compare EXCLUDE_FROM_ALL bench/compare.c bench/plan.c bench/report.c bench/first.c bench/once.c
                bench/means.c bench/worker.c bench/ptera_runner.c bench/case.c bench/add.c bench/limits.c bench/first_set.c ${bench_sets} bench/digest.c bench/timing.c bench/scratch.c)
 target_link_libraries(compare PRIVATE ptera m ${CMAKE_DL_LIBS})
@@ -43,7 +43,7 @@ function(add_peer name)
     COMMAND ${arg_COMMAND} -shared -fPIC -I${CMAKE_SOURCE_DIR} ${arg_SOURCES}
             ${arg_LIBRARIES} -o ${bench_peers}/${name}.so
     DEPENDS ${arg_SOURCES} ${bench_folder}/case.h ${bench_folder}/runner.h
-            ${bench_folder}/kernels/vector.h
+            ${bench_folder}/kernels/vector.h ${bench_folder}/kernels/textures/sample.h
     COMMENT "Building the peer ${name}"
     VERBATIM)
   add_custom_target(peer_${name} DEPENDS ${bench_peers}/${name}.so)

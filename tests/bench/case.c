@@ -1,7 +1,10 @@
 /* The tables of kernels, collected, and a case as a whole. */
 #include "tests/bench/case.h"
 
+#include "backend/semantics/texture.h"
+
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "tests/bench/add.h"
@@ -76,4 +79,37 @@ void bench_case_reset(struct bench_case *c)
         if (b->flags & BENCH_RESET)
             memcpy(b->host, b->start, b->bytes);
     }
+}
+
+/* Its handle, for the life of the process; NULL: no memory. */
+static const uint64_t *make_texture(const struct bench_case *c, const struct bench_texture *b)
+{
+    struct pt_texture *t = aligned_alloc(16, sizeof *t);
+    uint64_t *handle = malloc(sizeof *handle);
+    if (!t || !handle)
+        return NULL;
+    *handle = (uint64_t)(uintptr_t)t;
+    *t = (struct pt_texture){
+        .key = pt_texture_key(*handle),
+        .texels = (uint64_t)(uintptr_t)c->buffer[b->buffer].host,
+        .axes = (uint8_t)b->axes,
+        .texel = b->is_bytes ? PT_TEXEL_UNORM8 : PT_TEXEL_F32,
+        .n_levels = 1,
+        .n_channels = (uint8_t)b->channels,
+        .texel_bytes = (uint8_t)(b->channels * (b->is_bytes ? 1 : 4)),
+        .is_normalized = b->is_normalized,
+        .is_linear = b->is_linear,
+        .address = {PT_TEXTURE_CLAMP, PT_TEXTURE_CLAMP, PT_TEXTURE_CLAMP},
+    };
+    memcpy(t->size, b->size, sizeof t->size);
+    t->pitch = (uint64_t)t->size[0] * t->texel_bytes;
+    t->slice = t->pitch * t->size[1];
+    return handle;
+}
+
+const void *bench_case_value(struct bench_case *c, struct bench_argument *argument)
+{
+    if (argument->is_texture)
+        return make_texture(c, &argument->texture);
+    return argument->is_buffer ? (void *)&c->buffer[argument->buffer].host : argument->raw;
 }

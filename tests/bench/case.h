@@ -37,11 +37,19 @@ struct bench_buffer {
 
 enum { BENCH_ARGUMENTS = 16, BENCH_BUFFERS = 16, BENCH_ARGUMENT_BYTES = 64 };
 
+/* A texture over a buffer, clamped: bytes, normalised, or f32; a channel or four. */
+struct bench_texture {
+    int buffer;
+    unsigned axes, size[3], channels; /* sizes are 1 beyond the axes */
+    bool is_bytes, is_linear, is_normalized;
+};
+
 struct bench_argument {
-    bool is_buffer;
+    bool is_buffer, is_texture;
     unsigned bytes; /* of a value */
     union {
         int buffer;
+        struct bench_texture texture;
         uint32_t u;
         uint64_t ul;
         float f;
@@ -98,6 +106,9 @@ const char *bench_group_of(const struct bench_kind *kind);
  * suit the kernel. */
 const char *bench_case_make(struct bench_case *c, const struct bench_kind *kind, unsigned size);
 void bench_case_reset(struct bench_case *c);
+/* What a launch of Ptera's is given for an argument, for the life of the process; NULL: no
+ * memory. */
+const void *bench_case_value(struct bench_case *c, struct bench_argument *argument);
 
 /* For twins: the elements of a buffer, as what they are. */
 #define AS(type, c, i) ((type *)(c)->buffer[i].host)

@@ -83,15 +83,32 @@ static const char *make_buffers(const struct bench_case *c)
     return check(error, "making buffers");
 }
 
-static const char *make_kernel(const struct bench_launch *l, cl_kernel *kernel)
+static cl_mem make_image(const struct bench_case *c, const struct bench_texture *t, cl_int *error)
+{
+    const cl_image_format format = {t->channels == 4 ? CL_RGBA : CL_R,
+                                    t->is_bytes ? CL_UNORM_INT8 : CL_FLOAT};
+    const cl_image_desc d = {.image_type =
+                                 t->axes == 3 ? CL_MEM_OBJECT_IMAGE3D : CL_MEM_OBJECT_IMAGE2D,
+                             .image_width = t->size[0],
+                             .image_height = t->size[1],
+                             .image_depth = t->size[2]};
+    return clCreateImage(context, CL_MEM_READ_ONLY | CL_MEM_USE_HOST_PTR, &format, &d,
+                         c->buffer[t->buffer].host, error);
+}
+
+static const char *make_kernel(const struct bench_case *c, const struct bench_launch *l,
+                               cl_kernel *kernel)
 {
     cl_int error;
     *kernel = clCreateKernel(program, l->kernel, &error);
     for (unsigned a = 0; a < l->n_arguments && error == CL_SUCCESS; a++) {
         const struct bench_argument *argument = &l->argument[a];
-        error = argument->is_buffer
-                    ? clSetKernelArg(*kernel, a, sizeof(cl_mem), &memory[argument->buffer])
-                    : clSetKernelArg(*kernel, a, argument->bytes, argument->raw);
+        cl_mem object = argument->is_buffer    ? memory[argument->buffer]
+                        : argument->is_texture ? make_image(c, &argument->texture, &error)
+                                               : NULL;
+        if (error == CL_SUCCESS)
+            error = object ? clSetKernelArg(*kernel, a, sizeof object, &object)
+                           : clSetKernelArg(*kernel, a, argument->bytes, argument->raw);
     }
     return check(error, l->kernel);
 }
@@ -105,7 +122,7 @@ static const char *open_case(struct bench_case *c, const struct runner_setup *se
     if (!kernels)
         return "out of memory";
     for (int i = 0; i < c->n_launches && !why; i++)
-        why = make_kernel(&c->launch[i], &kernels[i]);
+        why = make_kernel(c, &c->launch[i], &kernels[i]);
     return why;
 }
 

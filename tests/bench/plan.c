@@ -18,7 +18,7 @@ static const char *const levels[] = {LEVELS, NULL};
 
 static const char usage[] =
     "usage: compare [options]      runs the kernels of tests/bench/kernels by Ptera and by others\n"
-    "      --set SET          first, second, all: a set of cases; default: first\n"
+    "      --set SET          first, second, textures, all: a set of cases; default: first\n"
     "  -k, --kernels LIST     cases of any set, by name (--list); default: all of the set\n"
     "  -e, --engine LIST      engines of Ptera: interp, jit, jit-fast (--math fast), auto; "
     "default: interp,jit; none;\n"
@@ -78,7 +78,8 @@ static bool is_case(const char *name)
 
 static bool is_set(const char *name)
 {
-    return !strcmp(name, "first") || !strcmp(name, "second") || !strcmp(name, "all");
+    return !strcmp(name, "first") || !strcmp(name, "second") || !strcmp(name, "textures") ||
+           !strcmp(name, "all");
 }
 
 static bool is_peer(const char *name)

@@ -91,8 +91,9 @@ static const char *set_launch(struct bench_case *c, int i)
     if (!value)
         return "out of memory";
     for (unsigned a = 0; a < l->n_arguments; a++) {
-        struct bench_argument *argument = &l->argument[a];
-        value[a] = argument->is_buffer ? (void *)&c->buffer[argument->buffer].host : argument->raw;
+        value[a] = bench_case_value(c, &l->argument[a]);
+        if (!value[a])
+            return "out of memory";
     }
     ptera_launch_init(&launches[i]);
     memcpy(launches[i].grid, l->grid, sizeof l->grid);

@@ -16,7 +16,8 @@ struct bench_table {
     X(f64)              \
     X(programs)         \
     X(bytes)            \
-    X(learning)
+    X(learning)         \
+    X(textures)
 
 #define DECLARE_TABLE(name) extern const struct bench_table bench_##name;
 BENCH_TABLES(DECLARE_TABLE)

@@ -13,15 +13,14 @@
 
 enum { CHECKS = PTERA_CHECK_MEM | PTERA_CHECK_INIT | PTERA_CHECK_RACE | PTERA_CHECK_SYNC };
 
-static bool launch(ptera_module *module, const struct bench_case *c, const struct bench_launch *l,
+static bool launch(ptera_module *module, struct bench_case *c, struct bench_launch *l,
                    unsigned checks)
 {
     const void *value[BENCH_ARGUMENTS];
     ptera_kernel *kernel;
     ptera_launch launch;
     for (unsigned a = 0; a < l->n_arguments; a++) {
-        const struct bench_argument *argument = &l->argument[a];
-        value[a] = argument->is_buffer ? (void *)&c->buffer[argument->buffer].host : argument->raw;
+        value[a] = bench_case_value(c, &l->argument[a]);
     }
     ptera_launch_init(&launch);
     memcpy(launch.grid, l->grid, sizeof l->grid);

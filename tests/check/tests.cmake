@@ -10,7 +10,7 @@ if(PTERA_SANITIZE MATCHES "thread")
 endif()
 
 # Kernels in which there is nothing to find, under all checkers; their results stay what they are without.
-file(GLOB bench_sets CONFIGURE_DEPENDS bench/second_*.c)
+file(GLOB bench_sets CONFIGURE_DEPENDS bench/second_*.c bench/textures.c)
 add_executable(check_bench check/bench.c bench/case.c bench/add.c bench/limits.c bench/first_set.c ${bench_sets})
 target_compile_definitions(check_bench PRIVATE KERNELS="${CMAKE_CURRENT_SOURCE_DIR}/bench/kernels")
 target_link_libraries(check_bench PRIVATE ptera m)

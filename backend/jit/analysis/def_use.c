@@ -57,7 +57,7 @@ bool jit_def_use_may_repeat(const struct jit_facts *a, const struct pt_insn *ins
     struct writes writes = {a, true};
     pt_insn_regs(a->unit->m, a->unit->f, insn, note_single, &writes);
     if (!writes.are_only || insn->guard || insn->n_operands < 2 ||
-        jit_insn_info_is_stepped(a, form))
+        jit_insn_info_is_stepped(a, form) || jit_insn_info_is_sampled(form, NULL))
         return false;
     if (!(form->effects & ~(uint32_t)PT_FX_FP))
         return true;

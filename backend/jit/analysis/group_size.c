@@ -135,7 +135,7 @@ static uint32_t row_copies(const struct pt_uniformity_shape *shape)
 static uint32_t least_copies(const struct jit_facts *a, const struct pt_uniformity_shape *shape)
 {
     if (jit_insn_info_has_effect(a, PT_FX_WARP | PT_FX_CALL) ||
-        jit_insn_info_has_ordering_points(a) || jit_insn_info_has_steps(a))
+        jit_insn_info_has_ordering_points(a) || jit_insn_info_has_warp_calls(a))
         return PT_WARP_SIZE / shape->width;
     bool has_rows = (shape->block[1] > 1 || shape->block[2] > 1) && !has_parting_loop(a);
     return has_rows ? row_copies(shape) : 1;
@@ -193,7 +193,7 @@ static uint32_t choose_copies(struct jit_facts *a, const struct pt_uniformity_sh
     uint32_t threads = shape->block[0] * shape->block[1] * shape->block[2];
     bool is_wide = has_parting_access(a) && only_loads_part(a), strides = has_striding_loop(a);
     if (!threads || jit_insn_info_tells_order(a) || jit_insn_info_has_effect(a, PT_FX_CALL) ||
-        jit_insn_info_has_steps(a))
+        jit_insn_info_has_warp_calls(a))
         return copies;
     while (2 * copies <= most &&
            (is_wide || (strides && fits_carried(a, 2 * copies)) || fits_registers(a, 2 * copies)) &&

@@ -105,7 +105,45 @@ bool jit_insn_info_tells_order(const struct jit_facts *a)
 bool jit_insn_info_is_stepped(const struct jit_facts *a, const struct pt_form *form)
 {
     return pt_op_compiled((enum pt_op)form->op) == PT_JIT_CALL &&
-           !jit_lane_call_exists(a->unit, form) && !jit_insn_info_is_product(a, form);
+           !jit_lane_call_exists(a->unit, form) && !jit_insn_info_is_product(a, form) &&
+           !jit_insn_info_is_sampled(form, NULL);
+}
+
+static uint32_t sampling_of(const struct pt_form *form)
+{
+    switch (form->op) {
+#define GEOMETRY(name, sampling) \
+    case PT_OP_tex_##name:       \
+        return sampling;         \
+    case PT_OP_tex_##name##_s32: \
+        return (sampling) | PT_SAMPLING_WHOLE;
+        GEOMETRY(1d, 1)
+        GEOMETRY(2d, 2)
+        GEOMETRY(3d, 3)
+        GEOMETRY(a1d, 1 | PT_SAMPLING_LAYERED)
+        GEOMETRY(a2d, 2 | PT_SAMPLING_LAYERED)
+#undef GEOMETRY
+    default:
+        return 0;
+    }
+}
+
+/* Four words, and nothing behind the address. */
+bool jit_insn_info_is_sampled(const struct pt_form *form, uint32_t *sampling)
+{
+    uint32_t how = sampling_of(form);
+    if (sampling)
+        *sampling = how;
+    return how && pt_form_operands(form) == 2 && pt_form_slot(form, 0)->kind == PT_SLOT_VEC &&
+           form->type[0] != PT_f16x2 && pt_type_bits((enum pt_type)form->type[0]) == 32;
+}
+
+bool jit_insn_info_has_warp_calls(const struct jit_facts *a)
+{
+    for (uint32_t i = 0; i < a->unit->f->insns.n; i++)
+        if (jit_insn_info_is_sampled(pt_insn_form(a->unit->m, &a->unit->f->insns.v[i]), NULL))
+            return true;
+    return jit_insn_info_has_steps(a);
 }
 
 bool jit_insn_info_has_steps(const struct jit_facts *a)

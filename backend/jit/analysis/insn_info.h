@@ -42,7 +42,14 @@ bool jit_insn_info_is_ordered(const struct jit_facts *a, const struct pt_insn *i
 /* The interpreter runs instructions of the form, warp by warp: they have no code of their own. */
 bool jit_insn_info_is_stepped(const struct jit_facts *a, const struct pt_form *form);
 
-/* The function has such an instruction. */
+/* It samples a texture by a call without the interpreter's registers; how, as enum pt_sampling has
+ * it, *sampling tells. */
+bool jit_insn_info_is_sampled(const struct pt_form *form, uint32_t *sampling);
+
+/* The function has an instruction that is a call for a warp: by those, or stepped. */
+bool jit_insn_info_has_warp_calls(const struct jit_facts *a);
+
+/* The function has instructions that are stepped. */
 bool jit_insn_info_has_steps(const struct jit_facts *a);
 
 /* Where lanes of the warp stop before the block, if they do: enum pt_stop. */

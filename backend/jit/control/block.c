@@ -32,6 +32,7 @@
 #include "backend/jit/value/visit.h"
 #include "backend/jit/warp/device_call.h"
 #include "backend/jit/warp/interp_step.h"
+#include "backend/jit/warp/texture.h"
 #include "backend/jit/warp/warp.h"
 #include "backend/order.h"
 
@@ -71,6 +72,11 @@ static bool instruction(struct jit *j, LLVMValueRef *mask)
         for (unsigned u = 0; u < j->facts->copies; u++)
             jit_guard_apply(j, u, mask[u]);
         return jit_interp_step_emit(j);
+    }
+    if (jit_insn_info_is_sampled(j->form, NULL)) {
+        for (unsigned u = 0; u < j->facts->copies; u++)
+            jit_guard_apply(j, u, mask[u]);
+        return jit_texture_emit(j);
     }
     if (!(effects &
           (PT_FX_CALL | PT_FX_READ | PT_FX_WRITE | PT_FX_WARP | PT_FX_FENCE | PT_FX_ATOMIC)))

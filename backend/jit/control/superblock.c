@@ -58,7 +58,7 @@ static bool is_simple(const struct jit *j, uint32_t block)
     for (uint32_t i = b->first; i < b->first + b->count - branches(j, block); i++) {
         const struct pt_form *form = pt_insn_form(j->unit->m, &j->unit->f->insns.v[i]);
         if ((form->effects & ~(uint32_t)(PT_FX_FP | PT_FX_READ | PT_FX_WRITE)) ||
-            jit_insn_info_is_stepped(j->facts, form))
+            jit_insn_info_is_stepped(j->facts, form) || jit_insn_info_is_sampled(form, NULL))
             return false;
     }
     return b->count <= JIT_SUPERBLOCK_INSNS;

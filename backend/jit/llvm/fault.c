@@ -7,7 +7,7 @@
 #include "backend/jit/llvm/build.h"
 #include "backend/jit/llvm/debug_info.h"
 
-static uint64_t place_of(const struct jit *j)
+uint64_t jit_fault_place(const struct jit *j)
 {
     struct pt_place place =
         jit_debug_info_place(j->unit, (uint32_t)(j->insn - j->unit->f->insns.v));
@@ -79,8 +79,9 @@ void jit_fault_raise(const struct jit *j, enum pt_fault_kind kind, const struct 
                                       jit_i64(j, (uint64_t)j->unit->width * j->facts->copies), "");
     first = LLVMBuildAdd(j->code->b, first, jit_i64(j, (uint64_t)who->first * j->unit->width), "");
     uint64_t what = (uint64_t)kind << 32 | who->n * j->unit->width << 16 | n;
-    LLVMValueRef args[] = {j->code->cta, j->code->fault, jit_i64(j, what), jit_i64(j, place_of(j)),
-                           first,        lanes,          addresses};
+    LLVMValueRef args[] = {
+        j->code->cta, j->code->fault, jit_i64(j, what), jit_i64(j, jit_fault_place(j)),
+        first,        lanes,          addresses};
     LLVMBuildCall2(j->code->b, type, f, args, 7, "");
     LLVMBuildRet(j->code->b, jit_i32(j, PT_RUN_FAULT));
 }

@@ -12,6 +12,9 @@ struct jit_blame {
     LLVMValueRef pointer;
 };
 
+/* Where j->insn is in the module, func << 32 | insn, for helpers that report it. */
+uint64_t jit_fault_place(const struct jit *j);
+
 /* The launch fails at j->insn: leaves the function. */
 void jit_fault_raise(const struct jit *j, enum pt_fault_kind kind, const struct jit_blame *who);
 

@@ -66,6 +66,20 @@ uint32_t jit_help_step(struct pt_cta *cta, uint32_t warp, uint32_t func, uint32_
     return 1;
 }
 
+uint32_t jit_help_sample(struct pt_cta *cta, struct pt_fault *fault, uint64_t place, uint32_t warp,
+                         uint32_t sampling, uint32_t lanes, struct pt_sampled *s)
+{
+    cta->sampling = place + 1;
+    bool ok = cta->launch->program->engine->sample(s, sampling, lanes, fault);
+    cta->sampling = 0;
+    if (ok)
+        return 1;
+    fault->func = (uint32_t)(place >> 32);
+    fault->insn = (uint32_t)place;
+    fault->warp = warp;
+    return 0;
+}
+
 uint64_t jit_help_atom_add_f64(uint64_t old, uint64_t b, uint32_t in_shared)
 {
     return pt_float_atom_add64(old, b, in_shared);

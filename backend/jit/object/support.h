@@ -11,6 +11,7 @@
     X(jit_help_fail)         \
     X(jit_help_frame)        \
     X(jit_help_step)         \
+    X(jit_help_sample)       \
     X(jit_help_start)        \
     X(jit_help_stand) X(jit_help_hold) X(jit_help_agreed) X(jit_help_exit) X(jit_help_next)
 
@@ -37,5 +38,10 @@ void *jit_help_frame(struct pt_cta *cta, uint32_t warp, uint32_t func);
 /* pt_engine.step for it. 0 on a fault, and the warp is cta->stepping. */
 uint32_t jit_help_step(struct pt_cta *cta, uint32_t warp, uint32_t func, uint32_t insn,
                        uint32_t lanes, uint32_t is_fast);
+
+/* pt_engine.sample for the instruction at `place`, func << 32 | insn, of warp `warp`. 0 on a fault,
+ * and *fault is set. */
+uint32_t jit_help_sample(struct pt_cta *cta, struct pt_fault *fault, uint64_t place, uint32_t warp,
+                         uint32_t sampling, uint32_t lanes, struct pt_sampled *s);
 
 #endif
