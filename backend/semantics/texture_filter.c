@@ -65,12 +65,50 @@ static uint32_t border_bits(enum pt_texel texel, float f)
     }
 }
 
+/* What bytes of an sRGB texture stand for, in 1/16384. */
+static const uint16_t srgb[] = {
+    0,     5,     10,    15,    20,    25,    30,    35,    40,    45,    50,    55,    60,
+    66,    72,    78,    85,    92,    99,    107,   115,   123,   131,   140,   150,   159,
+    169,   180,   190,   201,   213,   224,   236,   250,   262,   276,   290,   304,   318,
+    332,   348,   364,   380,   396,   412,   430,   448,   466,   484,   504,   524,   544,
+    564,   584,   604,   624,   648,   672,   692,   716,   740,   764,   788,   816,   840,
+    864,   896,   920,   944,   976,   1000,  1032,  1064,  1088,  1120,  1152,  1184,  1216,
+    1248,  1280,  1312,  1352,  1384,  1416,  1456,  1488,  1528,  1560,  1600,  1640,  1672,
+    1712,  1752,  1792,  1832,  1872,  1920,  1952,  2000,  2048,  2080,  2128,  2176,  2224,
+    2272,  2320,  2368,  2416,  2464,  2512,  2560,  2608,  2656,  2704,  2752,  2816,  2864,
+    2912,  2976,  3024,  3072,  3136,  3184,  3248,  3296,  3360,  3424,  3472,  3536,  3600,
+    3664,  3712,  3776,  3840,  3904,  3968,  4032,  4096,  4160,  4224,  4288,  4352,  4416,
+    4512,  4576,  4640,  4704,  4768,  4864,  4928,  4992,  5056,  5152,  5216,  5280,  5376,
+    5440,  5536,  5600,  5696,  5760,  5824,  5920,  6016,  6080,  6176,  6240,  6336,  6400,
+    6496,  6592,  6688,  6752,  6848,  6944,  7008,  7104,  7200,  7296,  7392,  7488,  7584,
+    7680,  7744,  7872,  7936,  8064,  8128,  8256,  8320,  8448,  8512,  8640,  8768,  8832,
+    8960,  9024,  9152,  9280,  9344,  9472,  9600,  9664,  9792,  9920,  9984,  10112, 10240,
+    10304, 10432, 10560, 10688, 10816, 10880, 11008, 11136, 11264, 11392, 11456, 11584, 11712,
+    11840, 11968, 12096, 12224, 12352, 12480, 12608, 12736, 12864, 12992, 13120, 13248, 13376,
+    13504, 13632, 13760, 13888, 14016, 14144, 14272, 14400, 14528, 14656, 14848, 14976, 15104,
+    15232, 15360, 15488, 15616, 15744, 16000, 16128, 16256, 16384};
+
+/* Red, green and blue of four channels; of fewer ones red alone. */
+static bool is_srgb(const struct pt_texture *t, unsigned channel)
+{
+    return t->is_srgb && t->texel == PT_TEXEL_UNORM8 &&
+           channel < (t->n_channels == PT_TEXTURE_CHANNELS ? 3 : 1);
+}
+
+/* The byte that stands for a colour of the border. */
+static uint32_t srgb_of(float f)
+{
+    f = f != f ? 0 : fmaxf(fminf(f, 1), 0);
+    double encoded = f <= 0.0031308f ? 12.92 * f : 1.055 * pow(f, 1 / 2.4) - 0.055;
+    return (uint32_t)(encoded * 255 + 0.5);
+}
+
 void pt_texture_set_border(struct pt_texture *t, const float *colour)
 {
     unsigned bytes = t->texel_bytes / t->n_channels;
     memset(t->border, 0, sizeof t->border);
     for (unsigned i = 0; i < t->n_channels; i++) {
-        uint32_t bits = border_bits(t->texel, colour[i]);
+        uint32_t bits = is_srgb(t, i) ? srgb_of(colour[i]) : border_bits(t->texel, colour[i]);
         memcpy((uint8_t *)t->border + i * bytes, &bits, bytes);
     }
 }
@@ -193,47 +231,9 @@ static uint32_t signed_fraction(int32_t n, int32_t most)
     return pt_lane_u32((float)(n < -most ? -most : n) / (float)most);
 }
 
-/* What bytes of an sRGB texture stand for, in 1/16384. */
-static const uint16_t srgb[] = {
-    0,     5,     10,    15,    20,    25,    30,    35,    40,    45,    50,    55,    60,
-    66,    72,    78,    85,    92,    99,    107,   115,   123,   131,   140,   150,   159,
-    169,   180,   190,   201,   213,   224,   236,   250,   262,   276,   290,   304,   318,
-    332,   348,   364,   380,   396,   412,   430,   448,   466,   484,   504,   524,   544,
-    564,   584,   604,   624,   648,   672,   692,   716,   740,   764,   788,   816,   840,
-    864,   896,   920,   944,   976,   1000,  1032,  1064,  1088,  1120,  1152,  1184,  1216,
-    1248,  1280,  1312,  1352,  1384,  1416,  1456,  1488,  1528,  1560,  1600,  1640,  1672,
-    1712,  1752,  1792,  1832,  1872,  1920,  1952,  2000,  2048,  2080,  2128,  2176,  2224,
-    2272,  2320,  2368,  2416,  2464,  2512,  2560,  2608,  2656,  2704,  2752,  2816,  2864,
-    2912,  2976,  3024,  3072,  3136,  3184,  3248,  3296,  3360,  3424,  3472,  3536,  3600,
-    3664,  3712,  3776,  3840,  3904,  3968,  4032,  4096,  4160,  4224,  4288,  4352,  4416,
-    4512,  4576,  4640,  4704,  4768,  4864,  4928,  4992,  5056,  5152,  5216,  5280,  5376,
-    5440,  5536,  5600,  5696,  5760,  5824,  5920,  6016,  6080,  6176,  6240,  6336,  6400,
-    6496,  6592,  6688,  6752,  6848,  6944,  7008,  7104,  7200,  7296,  7392,  7488,  7584,
-    7680,  7744,  7872,  7936,  8064,  8128,  8256,  8320,  8448,  8512,  8640,  8768,  8832,
-    8960,  9024,  9152,  9280,  9344,  9472,  9600,  9664,  9792,  9920,  9984,  10112, 10240,
-    10304, 10432, 10560, 10688, 10816, 10880, 11008, 11136, 11264, 11392, 11456, 11584, 11712,
-    11840, 11968, 12096, 12224, 12352, 12480, 12608, 12736, 12864, 12992, 13120, 13248, 13376,
-    13504, 13632, 13760, 13888, 14016, 14144, 14272, 14400, 14528, 14656, 14848, 14976, 15104,
-    15232, 15360, 15488, 15616, 15744, 16000, 16128, 16256, 16384};
-
-/* Red, green and blue of four channels; of fewer ones red alone. */
-static bool is_srgb(const struct pt_texture *t, unsigned channel)
-{
-    return t->is_srgb && t->texel == PT_TEXEL_UNORM8 &&
-           channel < (t->n_channels == PT_TEXTURE_CHANNELS ? 3 : 1);
-}
-
 static uint32_t linear_of(uint32_t byte)
 {
     return pt_lane_u32((float)srgb[byte] / 16384);
-}
-
-static uint32_t filter_srgb(const uint32_t *value, const uint32_t *weight, unsigned present)
-{
-    uint32_t half[PT_TEXTURE_FOOTPRINT];
-    for (unsigned i = 0; i < PT_TEXTURE_FOOTPRINT; i++)
-        half[i] = linear_of(value[i]);
-    return filter_float(half, weight, present, 10, -24);
 }
 
 static uint32_t filter(const struct pt_texture *t, const uint32_t *value, const uint32_t *weight,
@@ -283,11 +283,9 @@ static uint32_t normalize(enum pt_texel texel, uint32_t value)
 static uint32_t result_of(const struct pt_texture *t, const struct pt_footprint *footprint,
                           unsigned channel, const uint32_t *value)
 {
-    bool is_gamma = is_srgb(t, channel);
-    if (!footprint->is_filtered || !footprint->present)
-        return is_gamma ? linear_of(*value) : normalize(t->texel, *value);
-    return is_gamma ? filter_srgb(value, footprint->weight, footprint->present)
-                    : filter(t, value, footprint->weight, footprint->present);
+    if (footprint->is_filtered && footprint->present)
+        return filter(t, value, footprint->weight, footprint->present);
+    return is_srgb(t, channel) ? linear_of(*value) : normalize(t->texel, *value);
 }
 
 void pt_texture_filter(const struct pt_texture *t, const struct pt_footprint *footprint,

@@ -20,8 +20,17 @@ struct CUmipmappedArray_st {
     CUarray levels[LEVELS_MAX]; /* the first has the memory */
 };
 
+unsigned pt_cu_array_is_normalized(CUarray_format format)
+{
+    const unsigned first = 0xc0, n = 12;
+    return (unsigned)format - first < n ? (unsigned)format - first + 1 : 0;
+}
+
 size_t pt_cu_array_channel_bytes(CUarray_format format)
 {
+    unsigned normalized = pt_cu_array_is_normalized(format);
+    if (normalized)
+        return 1 + (normalized - 1) / 3 % 2;
     switch (format) {
     case CU_AD_FORMAT_UNSIGNED_INT8:
     case CU_AD_FORMAT_SIGNED_INT8:
@@ -51,11 +60,10 @@ static bool is_within(const CUDA_ARRAY3D_DESCRIPTOR *d)
     return d->Width <= most && d->Height <= most && d->Depth <= (has_layers ? layers : box);
 }
 
-/* 10-10-10-2, blocks, normalised ones of their own. */
+/* 10-10-10-2, blocks. */
 static bool is_other_format(CUarray_format format)
 {
-    return format == 0x50 || (format >= 0x91 && format <= 0x9e) ||
-           (format >= 0xc0 && format <= 0xcb);
+    return format == 0x50 || (format >= 0x91 && format <= 0x9e);
 }
 
 static CUresult check_descriptor(const CUDA_ARRAY3D_DESCRIPTOR *d)
@@ -70,7 +78,9 @@ static CUresult check_descriptor(const CUDA_ARRAY3D_DESCRIPTOR *d)
         return CUDA_ERROR_INVALID_VALUE;
     if (d->Flags & CUDA_ARRAY3D_TEXTURE_GATHER && (is_layered || is_cube || d->Depth))
         return CUDA_ERROR_INVALID_VALUE;
-    if (d->NumChannels != 1 && d->NumChannels != 2 && d->NumChannels != 4)
+    unsigned normalized = pt_cu_array_is_normalized(d->Format);
+    if ((d->NumChannels != 1 && d->NumChannels != 2 && d->NumChannels != 4) ||
+        (normalized && d->NumChannels != 1u << (normalized - 1) % 3))
         return CUDA_ERROR_INVALID_VALUE;
     if (d->Flags & ~known)
         return CUDA_ERROR_NOT_SUPPORTED;

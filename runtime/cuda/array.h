@@ -20,6 +20,9 @@ struct CUarray_st {
     CUarray next;
 };
 
+/* Formats that are normalised numbers by themselves: their number among them, from 1 on; by threes
+ * of 1, 2 and 4 channels, of 8 and 16 bits, without and with sign. 0: another. */
+unsigned pt_cu_array_is_normalized(CUarray_format format);
 /* 0: no format. */
 size_t pt_cu_array_channel_bytes(CUarray_format format);
 void pt_cu_array_delete(CUarray array);

@@ -12,6 +12,8 @@
 #include "runtime/cuda/driver.h"
 #include "runtime/cuda/entry.h"
 
+enum { VIEW_WORDS = 0x18, VIEW_LAST = 0x22 }; /* the last view of channels, and of blocks */
+
 #define LEVEL_MOST (4095 / 256.f)
 #define BIAS_MOST 16.f
 
@@ -27,6 +29,8 @@ struct object {
     struct pt_texture texture;
     CUDA_RESOURCE_DESC resource;
     CUDA_TEXTURE_DESC sampler;
+    CUDA_RESOURCE_VIEW_DESC view;
+    bool has_view;
 };
 
 /* ---- resources ------------------------------------------------------------------------------- */
@@ -44,10 +48,13 @@ static CUresult set_format(struct pt_texture *t, CUarray_format format, unsigned
         [CU_AD_FORMAT_SIGNED_INT32] = {PT_TEXEL_S32, PT_TEXEL_S32},
         [CU_AD_FORMAT_HALF] = {PT_TEXEL_F16, PT_TEXEL_F16},
         [CU_AD_FORMAT_FLOAT] = {PT_TEXEL_F32, PT_TEXEL_F32}};
+    static const uint8_t normalized[] = {PT_TEXEL_UNORM8, PT_TEXEL_UNORM16, PT_TEXEL_SNORM8,
+                                         PT_TEXEL_SNORM16};
     size_t bytes = pt_cu_array_channel_bytes(format);
+    unsigned number = pt_cu_array_is_normalized(format);
     if (!bytes || (channels != 1 && channels != 2 && channels != 4))
         return CUDA_ERROR_INVALID_VALUE;
-    t->texel = texels[format][is_integer];
+    t->texel = number ? normalized[(number - 1) / 3] : texels[format][is_integer];
     t->n_channels = (uint8_t)channels;
     t->texel_bytes = (uint8_t)(bytes * channels);
     return CUDA_SUCCESS;
@@ -139,6 +146,56 @@ static CUresult set_resource(struct pt_texture *t, const CUDA_RESOURCE_DESC *d, 
     return CUDA_ERROR_INVALID_VALUE;
 }
 
+/* ---- views ----------------------------------------------------------------------------------- */
+
+/* The format that a view's number is, for one, two and four channels: from 1 on, in threes. */
+static CUarray_format view_format(unsigned number)
+{
+    static const uint8_t formats[] = {CU_AD_FORMAT_UNSIGNED_INT8,  CU_AD_FORMAT_SIGNED_INT8,
+                                      CU_AD_FORMAT_UNSIGNED_INT16, CU_AD_FORMAT_SIGNED_INT16,
+                                      CU_AD_FORMAT_UNSIGNED_INT32, CU_AD_FORMAT_SIGNED_INT32,
+                                      CU_AD_FORMAT_HALF,           CU_AD_FORMAT_FLOAT};
+    return (CUarray_format)formats[(number - 1) / 3];
+}
+
+static CUresult check_view(const struct pt_texture *t, const CUDA_RESOURCE_VIEW_DESC *v)
+{
+    uint32_t depth = t->layers ? t->layers : t->axes > 2 ? t->size[2] : 0;
+    if (!v->format || v->format > VIEW_LAST || v->width != t->size[0] ||
+        v->height != (t->axes > 1 ? t->size[1] : 0) || v->depth != depth ||
+        v->firstMipmapLevel > v->lastMipmapLevel || v->firstLayer > v->lastLayer)
+        return CUDA_ERROR_INVALID_VALUE;
+    if (v->firstMipmapLevel >= t->n_levels || (v->lastMipmapLevel && t->n_levels == 1) ||
+        v->firstLayer > (t->layers ? t->layers - 1 : 0) || (v->lastLayer && !t->layers))
+        return CUDA_ERROR_INVALID_VALUE;
+    bool has_all = !t->layers || v->lastLayer - v->firstLayer + 1 == t->layers;
+    return (v->lastLayer && v->lastLayer >= t->layers) || (!has_all && t->n_levels > 1)
+               ? CUDA_ERROR_NOT_SUPPORTED
+               : CUDA_SUCCESS;
+}
+
+/* The same memory as texels of another kind and the same size, some of its levels and layers. */
+static CUresult set_view(struct pt_texture *t, const CUDA_RESOURCE_VIEW_DESC *v, bool is_integer)
+{
+    unsigned bytes = t->texel_bytes;
+    bool is_block = v->format > VIEW_WORDS && v->format <= VIEW_LAST;
+    if (is_block || t->is_cube || t->memory != PT_TEXTURE_ARRAY)
+        return CUDA_ERROR_NOT_SUPPORTED;
+    CUresult r = check_view(t, v);
+    if (r == CUDA_SUCCESS)
+        r = set_format(t, view_format(v->format), 1u << (v->format - 1) % 3, is_integer);
+    if (r == CUDA_SUCCESS && t->texel_bytes != bytes)
+        r = CUDA_ERROR_INVALID_VALUE;
+    if (r != CUDA_SUCCESS)
+        return r;
+    unsigned last = v->lastMipmapLevel < t->n_levels ? v->lastMipmapLevel : t->n_levels - 1u;
+    *t = pt_texture_level_of(t, v->firstMipmapLevel);
+    t->n_levels = (uint8_t)(last - v->firstMipmapLevel + 1);
+    t->texels += v->firstLayer * t->slice;
+    t->layers = t->layers ? v->lastLayer - v->firstLayer + 1 : 0;
+    return CUDA_SUCCESS;
+}
+
 /* ---- samplers -------------------------------------------------------------------------------- */
 
 static CUresult check_sampler(const CUDA_TEXTURE_DESC *d, unsigned axes, bool is_cube)
@@ -173,20 +230,16 @@ static uint8_t address(const struct pt_texture *t, const CUDA_TEXTURE_DESC *d, u
     return is_kept && !t->is_seamless ? (uint8_t)d->addressMode[axis] : PT_TEXTURE_CLAMP;
 }
 
-/* What is not: sums of floating-point texels in two planes or levels, and of sRGB's; its border;
- * samples along a line, and the levels that go with them. */
+/* What is not: sums of floating-point texels in two planes or levels, and of sRGB's; samples along
+ * a line, and the levels that go with them. */
 static bool is_modelled(const struct pt_texture *t)
 {
-    bool is_float = t->texel == PT_TEXEL_F16 || t->texel == PT_TEXEL_F32,
-         is_gamma = t->is_srgb && t->texel == PT_TEXEL_UNORM8, is_mip = t->n_levels > 1;
-    bool has_border = false;
-    for (unsigned i = 0; i < t->axes; i++)
-        has_border |= t->address[i] == PT_TEXTURE_BORDER;
-    if (is_gamma && (t->is_linear || (is_mip && t->is_mip_linear) || has_border))
+    bool is_float = t->texel == PT_TEXEL_F16 || t->texel == PT_TEXEL_F32, is_mip = t->n_levels > 1,
+         is_mip_sum = is_mip && t->is_mip_linear,
+         is_gamma = t->is_srgb && t->texel == PT_TEXEL_UNORM8;
+    if ((is_gamma && (t->is_linear || is_mip_sum)) || (is_mip && t->anisotropy > 1))
         return false;
-    if (is_mip && t->anisotropy > 1)
-        return false;
-    return !is_float || !((t->is_linear && t->axes == 3) || (is_mip && t->is_mip_linear));
+    return !is_float || !((t->is_linear && t->axes == 3) || is_mip_sum);
 }
 
 static CUresult set_sampler(struct pt_texture *t, const CUDA_TEXTURE_DESC *d)
@@ -222,10 +275,10 @@ static CUresult create(CUtexObject *out, const CUDA_RESOURCE_DESC *resource,
         r = CUDA_ERROR_INVALID_VALUE;
     if (r == CUDA_SUCCESS)
         r = set_resource(&o.texture, resource, (sampler->flags & CU_TRSF_READ_AS_INTEGER) != 0);
+    if (r == CUDA_SUCCESS && view)
+        r = set_view(&o.texture, view, (sampler->flags & CU_TRSF_READ_AS_INTEGER) != 0);
     if (r == CUDA_SUCCESS)
         r = set_sampler(&o.texture, sampler);
-    if (r == CUDA_SUCCESS && view)
-        r = CUDA_ERROR_NOT_SUPPORTED;
     if (r == CUDA_SUCCESS)
         r = pt_cu_block_alloc(ctx, sizeof o, PT_CU_TEXTURE, &range);
     if (r != CUDA_SUCCESS)
@@ -233,6 +286,9 @@ static CUresult create(CUtexObject *out, const CUDA_RESOURCE_DESC *resource,
     o.texture.key = pt_texture_key(range->first);
     o.resource = *resource;
     o.sampler = *sampler;
+    o.has_view = view != NULL;
+    if (view)
+        o.view = *view;
     *(struct object *)(uintptr_t)range->first = o;
     *out = range->first;
     return CUDA_SUCCESS;
@@ -303,8 +359,17 @@ CUresult cuTexObjectGetTextureDesc(CUDA_TEXTURE_DESC *descriptor, CUtexObject te
     return API(get_sampler(descriptor, texture));
 }
 
-/* None has a view: what is given stays as it is. */
+/* Of one without a view, what is given stays as it is. */
+static CUresult get_view(CUDA_RESOURCE_VIEW_DESC *d, CUtexObject texture)
+{
+    CUresult r = check(d, texture);
+    const struct object *o = (const struct object *)(uintptr_t)texture;
+    if (r == CUDA_SUCCESS && o->has_view)
+        *d = o->view;
+    return r;
+}
+
 CUresult cuTexObjectGetResourceViewDesc(CUDA_RESOURCE_VIEW_DESC *descriptor, CUtexObject texture)
 {
-    return API(check(descriptor, texture));
+    return API(get_view(descriptor, texture));
 }

@@ -108,6 +108,41 @@ static void refuse_memory(void)
     CREATE(pitched, r.res.pitch2D.width = 131073, ERROR_INVALID_VALUE);
 }
 
+static CUresult view(CUDA_RESOURCE_VIEW_DESC v)
+{
+    CUtexObject t = 77;
+    CUDA_RESOURCE_VIEW_DESC back = {0};
+    CUresult r = cuTexObjectCreate(&t, &whole, &clamped, &v);
+    if (r == CUDA_SUCCESS) {
+        OK(cuTexObjectGetResourceViewDesc(&back, t));
+        CHECK_INT(back.width == v.width && back.format == v.format, 1);
+        OK(cuTexObjectDestroy(t));
+    }
+    return r;
+}
+
+#define VIEW(change, want)                                                            \
+    do {                                                                              \
+        CUDA_RESOURCE_VIEW_DESC v = {.format = FLOAT, .width = SIDE, .height = SIDE}; \
+        change;                                                                       \
+        CHECK_CU(view(v), CUDA_##want);                                               \
+    } while (0)
+
+static void refuse_views(void)
+{
+    enum { WORD = 13, FLOAT = 22, TWO_FLOATS = 23, BLOCK = 25 };
+    VIEW((void)0, SUCCESS);
+    VIEW(v.format = WORD, SUCCESS);
+    VIEW(v.format = TWO_FLOATS, ERROR_INVALID_VALUE);
+    VIEW(v.format = 0, ERROR_INVALID_VALUE);
+    VIEW(v.format = 99, ERROR_INVALID_VALUE);
+    VIEW(v.width = SIDE / 2, ERROR_INVALID_VALUE);
+    VIEW(v.depth = 1, ERROR_INVALID_VALUE);
+    VIEW(v.firstMipmapLevel = v.lastMipmapLevel = 1, ERROR_INVALID_VALUE);
+    VIEW(v.lastLayer = 1, ERROR_INVALID_VALUE);
+    VIEW(v.format = BLOCK, ERROR_NOT_SUPPORTED);
+}
+
 static void describe(void)
 {
     CUtexObject t;
@@ -179,6 +214,7 @@ int main(void)
     make_array();
     refuse_samplers();
     refuse_memory();
+    refuse_views();
     describe();
     sample_all();
     return CHECK_DONE("cuda_texture");
