@@ -135,8 +135,13 @@ struct pt_launch {
     bool is_reversed;         /* PT_TEST_ORDER: the highest lane first */
     /* nonzero (enum pt_fault_kind): warps yield at their next back edge and are not resumed */
     atomic_int stop;
-    uint32_t sm_count, sm_warps; /* of the device: %nsmid, %nwarpid */
+    uint32_t sm_count, sm_warps;    /* of the device: %nsmid, %nwarpid */
     struct pt_causality *causality; /* PT_TEST_conflict: backend/interp/causality.h */
+    struct pt_written *written;     /* PT_TEST_order: backend/written.h */
+    struct pt_traced *traced;       /* PT_TEST_order_trace: backend/traced.h */
+    /* PT_TEST_TURNS: when warps go on, and whose turn it is: backend/schedule.h; NULL: behind each
+     * access all others have a turn */
+    struct pt_schedule *schedule;
 };
 
 #define PT_BARRIER_ALL \
@@ -217,6 +222,13 @@ enum pt_run {
     PT_RUN_FAULT    /* see warp->fault */
 };
 
+/* Its number in the grid. */
+static inline uint64_t pt_cta_number(const struct pt_cta *cta)
+{
+    const uint32_t *grid = cta->launch->grid;
+    return (cta->id[2] * (uint64_t)grid[1] + cta->id[1]) * grid[0] + cta->id[0];
+}
+
 struct pt_warp {
     struct pt_cta *cta;
     uint32_t index; /* in the CTA */
@@ -229,6 +241,10 @@ struct pt_warp {
     struct pt_fault fault;
     /* the engine's, program->warp_bytes of zeroed-once memory (see `start`) */
     void *state;
+    /* launches that have a schedule: the highest of those that can go on does; it has let others
+     * go on first, and none could */
+    uint32_t rank;
+    bool has_let;
 };
 
 /* Memory that a kernel may touch: a buffer, its module's variables, a window. */

@@ -109,7 +109,7 @@ enum pt_misuse {
 };
 
 struct pt_observer {
-    const char *name;
+    const char *name; /* "": nobody switches it on by its name */
     /* What threads do. `access` returns false if the access may not happen: then warp->fault is
      * set, and the warp stops. */
     bool (*access)(const struct pt_event *e, const struct pt_access *access);
@@ -117,6 +117,9 @@ struct pt_observer {
     void (*misused)(const struct pt_event *e, enum pt_misuse what, uint32_t others);
     void (*fence)(const struct pt_event *e); /* any instruction of PT_FX_FENCE, no access */
     void (*instruction)(const struct pt_event *e);
+    /* Programs whose warps take turns (PT_TEST_TURNS): an instruction that accesses memory is
+     * done. */
+    void (*accessed)(const struct pt_event *e);
     void (*block)(const struct pt_event *e); /* its first instruction */
     void (*registers)(const struct pt_event *e, const struct pt_register_use *uses, uint32_t n);
     /* Asynchronous operations: issued (false: no memory), and done, its mbarrier being about to say

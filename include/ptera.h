@@ -135,6 +135,16 @@ typedef struct ptera_options {
      * of so many of these (0: all). */
     const char *check_kernels;
     unsigned check_skip, check_count;
+    /* PTERA_CHECK_ORDER: how many schedules are tried (16), by seeds from 1 on: those of odd seeds
+     * run the lanes of a warp apart. order_seed: that one alone (0: all). Each is made by
+     * probabilistic concurrency testing: whoever runs loses its turn at order_depth - 1 (1 to 16;
+     * 3) steps. order_tolerance: by how much, relatively, elements may differ that were written as
+     * of a floating-point type (0; the log is told of those that do). Nonzero order_text: what
+     * kernels print is compared as well. */
+    unsigned order_schedules, order_depth;
+    unsigned long long order_seed;
+    double order_tolerance;
+    int order_text;
 } ptera_options;
 
 /* Sets the defaults. `size` is sizeof *options where the program is compiled. NULL is allowed. */
@@ -492,7 +502,13 @@ typedef enum ptera_check {
     PTERA_CHECK_INIT_LOAD = 8, /* every load of such memory */
     /* Synchronisation: aligned barriers in divergent code, member masks that differ or leave out
      * their lane, counts of barriers and mbarriers that do not fit, deadlocks. */
-    PTERA_CHECK_SYNC = 16
+    PTERA_CHECK_SYNC = 16,
+    /* Results that depend on the order of threads: the launch runs again from the memory that it
+     * found, under as many schedules as ptera_options.order_schedules says, and what it leaves in
+     * global memory is compared. Then memory is what the first run left. Such launches of an engine
+     * run one at a time; what the host, or other launches, write meanwhile may be lost. Kernels
+     * that call functions of the host are not run again (the log is told). */
+    PTERA_CHECK_ORDER = 32
 } ptera_check;
 
 /* The order in which threads run that wait for nobody. PTX leaves it open: a kernel whose result

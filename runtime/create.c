@@ -12,12 +12,13 @@
 #include "runtime/history.h"
 #include "runtime/module.h"
 #include "runtime/observe.h"
+#include "runtime/order.h"
 #include "runtime/params.h"
 #include "runtime/sized.h"
 #include "runtime/slot.h"
 
 enum { STACK_BYTES = 64 << 10, HEAP_BYTES = 8 << 20, THREADS_MAX = 4096 };
-enum { COMPILE_SECONDS = 60 };
+enum { COMPILE_SECONDS = 60, ORDER_SCHEDULES = 16, ORDER_DEPTH = 3 };
 #define COMPILE_BYTES ((size_t)2 << 30)
 
 void ptera_options_init_sized(ptera_options *options, size_t size)
@@ -26,7 +27,9 @@ void ptera_options_init_sized(ptera_options *options, size_t size)
                                     .stack_bytes = STACK_BYTES,
                                     .heap_bytes = HEAP_BYTES,
                                     .compile_seconds = COMPILE_SECONDS,
-                                    .compile_bytes = COMPILE_BYTES};
+                                    .compile_bytes = COMPILE_BYTES,
+                                    .order_schedules = ORDER_SCHEDULES,
+                                    .order_depth = ORDER_DEPTH};
     PT_INIT(options, size, defaults);
 }
 
@@ -140,6 +143,7 @@ static bool set_up(ptera_engine *engine, const ptera_options *o)
     pt_heap_init(&engine->heap, &engine->mem, o->heap_bytes);
     pt_pool_init(&engine->pool, &engine->allocator, engine->threads);
     pt_finding_init(engine, o);
+    pt_order_init(engine, o);
     return pt_print_init(&engine->printer, &engine->mem, o->print, o->print_ud);
 }
 
@@ -158,6 +162,7 @@ static void tear_down(ptera_engine *engine)
     pt_shadow_free(engine->mem.shadow);
     pt_history_free(engine->mem.history);
     pt_finding_close(engine);
+    pthread_mutex_destroy(&engine->order.lock);
     pt_arena_free(&engine->host.arena);
     pthread_mutex_destroy(&engine->lock);
     pt_engine_free(engine, engine);
@@ -176,7 +181,7 @@ ptera_result ptera_engine_create(const ptera_options *options, ptera_engine **en
     bool is_late, is_inside;
     if (!backend || !device || o.threads > THREADS_MAX || !(o.compile_seconds >= 0) ||
         !find_tier(&tier) || !find_async(&is_late) || !find_compiler(&is_inside) ||
-        !find_observers(backend, &o, &observers) || !pt_finding_may_be(&o))
+        !find_observers(backend, &o, &observers) || !pt_finding_may_be(&o) || !pt_order_may_be(&o))
         return PTERA_ERROR_INVALID_ARGUMENT;
     struct pt_allocator allocator = pt_malloc_allocator;
     if (o.resize)

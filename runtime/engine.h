@@ -52,6 +52,15 @@ struct pt_findings {
     atomic_uint n_launches;
 };
 
+/* What launches under several schedules are to do: as ptera_options has it. */
+struct pt_order_options {
+    pthread_mutex_t lock; /* of such launches: one at a time */
+    unsigned schedules, depth;
+    uint64_t seed;
+    double tolerance;
+    bool compares_text;
+};
+
 struct ptera_engine {
     struct pt_allocator allocator;
     const struct pt_engine *backend;
@@ -79,6 +88,7 @@ struct ptera_engine {
     void (*log)(void *ud, ptera_severity severity, const char *text); /* may be NULL */
     void *log_ud;
     struct pt_findings findings;
+    struct pt_order_options order;
     atomic_uint_fast64_t grid_ids;
 
     struct pt_own own[PT_OWN]; /* by worker */

@@ -206,3 +206,41 @@ bool pt_heap_free(struct pt_heap *heap, uint64_t address)
     pthread_mutex_unlock(&heap->lock);
     return ok;
 }
+
+/* ---- going back ------------------------------------------------------------------------------ */
+
+bool pt_heap_save(struct pt_heap *heap, struct pt_heap_state *state)
+{
+    const struct pt_allocator *a = heap->mem->allocator;
+    memset(state, 0, sizeof *state);
+    pthread_mutex_lock(&heap->lock);
+    state->was_made = heap->base != NULL;
+    memcpy(state->free, heap->free, sizeof state->free);
+    memcpy(state->some, heap->some, sizeof state->some);
+    if (state->was_made && (state->tables = a->resize(a->ud, NULL, heap->table_bytes)))
+        memcpy(state->tables, heap->size, heap->table_bytes);
+    pthread_mutex_unlock(&heap->lock);
+    return !state->was_made || state->tables;
+}
+
+void pt_heap_restore(struct pt_heap *heap, const struct pt_heap_state *state)
+{
+    pthread_mutex_lock(&heap->lock);
+    memcpy(heap->free, state->free, sizeof state->free);
+    memcpy(heap->some, state->some, sizeof state->some);
+    if (state->was_made) {
+        memcpy(heap->size, state->tables, heap->table_bytes);
+    } else if (heap->base) {
+        memset(heap->size, 0, heap->table_bytes);
+        insert(heap, 0, heap->granules);
+    }
+    pthread_mutex_unlock(&heap->lock);
+}
+
+void pt_heap_drop(struct pt_heap *heap, struct pt_heap_state *state)
+{
+    const struct pt_allocator *a = heap->mem->allocator;
+    if (state->tables)
+        a->resize(a->ud, state->tables, 0);
+    state->tables = NULL;
+}

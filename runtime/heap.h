@@ -15,8 +15,8 @@ enum { PT_HEAP_CLASSES = 128 };
 struct pt_heap {
     struct pt_mem *mem;
     pthread_mutex_t lock;
-    uint64_t limit;    /* bytes */
-    uint8_t *base;     /* NULL until first used */
+    uint64_t limit; /* bytes */
+    uint8_t *base;  /* NULL until first used */
     uint32_t granules;
     /* at an extent's first and last granule: its granules, with USED while it is a block */
     uint32_t *size;
@@ -24,6 +24,14 @@ struct pt_heap {
     uint32_t free[PT_HEAP_CLASSES];
     uint64_t some[PT_HEAP_CLASSES / 64]; /* classes that have free extents */
     size_t table_bytes;
+};
+
+/* The state of a heap. */
+struct pt_heap_state {
+    bool was_made;
+    uint32_t free[PT_HEAP_CLASSES];
+    uint64_t some[PT_HEAP_CLASSES / 64];
+    uint32_t *tables; /* table_bytes of them */
 };
 
 void pt_heap_init(struct pt_heap *heap, struct pt_mem *mem, uint64_t limit);
@@ -35,5 +43,11 @@ uint64_t pt_heap_alloc(struct pt_heap *heap, uint64_t bytes);
 bool pt_heap_find(struct pt_heap *heap, uint64_t address, uint64_t *block, uint64_t *bytes);
 /* Returns false if `address` is not 0 and no block starts there. */
 bool pt_heap_free(struct pt_heap *heap, uint64_t address);
+
+/* Keeps its state in *state. False: there is no memory. */
+bool pt_heap_save(struct pt_heap *heap, struct pt_heap_state *state);
+/* Makes it what it was; no launch uses it. What is in the blocks does not change. */
+void pt_heap_restore(struct pt_heap *heap, const struct pt_heap_state *state);
+void pt_heap_drop(struct pt_heap *heap, struct pt_heap_state *state);
 
 #endif

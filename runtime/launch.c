@@ -16,14 +16,12 @@
 #include "runtime/job.h"
 #include "runtime/native.h"
 #include "runtime/observe.h"
-#include "runtime/params.h"
+#include "runtime/order.h"
 #include "runtime/registers.h"
-#include "runtime/result.h"
-#include "runtime/sched.h"
+#include "runtime/run.h"
 #include "runtime/services.h"
 #include "runtime/sized.h"
 #include "runtime/thread.h"
-#include "runtime/timer.h"
 
 void ptera_launch_init_sized(ptera_launch *launch, size_t size)
 {
@@ -306,93 +304,6 @@ ptera_result ptera_kernel_properties_get(ptera_kernel *kernel, ptera_kernel_prop
     return PT_GIVE(properties, mine);
 }
 
-/* ---- the run --------------------------------------------------------------------------------- */
-
-/* What cooperative kernels read through %envreg1 and %envreg2: its size and the barrier word. */
-struct grid_barrier {
-    uint32_t bytes, barrier;
-};
-
-/* Waking threads takes longer than running a few thousand instructions: kernels without loops
- * and calls, whose length is known, run on the caller's thread alone then. */
-enum { ALONE_MAX = 16384 /* instructions of warps */ };
-
-bool pt_launch_is_short(const struct pt_job *job)
-{
-    const struct pt_func *f = func_of(job->kernel);
-    uint64_t warps = job->n_clusters * job->cluster_ctas * job->launch.n_warps;
-    return !f->loops.n && !f->calls && warps <= ALONE_MAX && warps * f->insns.n <= ALONE_MAX;
-}
-
-static unsigned count_workers(const struct pt_job *job)
-{
-    unsigned threads = job->engine->threads;
-    if (job->tests & PT_TEST_conflict)
-        threads = 1; /* one order of all that happens */
-    if (job->n_clusters < threads)
-        threads = (unsigned)job->n_clusters;
-    return pt_launch_is_short(job) ? 1 : threads;
-}
-
-static ptera_result run(struct pt_job *job)
-{
-    ptera_engine *engine = job->engine;
-    double seconds = job->timeout_seconds;
-    struct pt_timer timer;
-    job->n_workers = count_workers(job);
-    pt_sched_part(job);
-    struct pt_work work = {.run = pt_sched_work, .ud = job, .workers = job->n_workers};
-    if (seconds > 0 && !pt_timer_start(&timer, &job->launch, seconds))
-        return PTERA_ERROR_OUT_OF_MEMORY;
-    atomic_fetch_add(&engine->busy, job->n_workers);
-    pt_pool_run(&engine->pool, &work);
-    atomic_fetch_sub(&engine->busy, job->n_workers);
-    if (seconds > 0)
-        pt_timer_stop(&timer);
-    pt_mem_shut(&engine->mem);
-    pt_print_flush(&engine->printer);
-    enum pt_fault_kind kind = (enum pt_fault_kind)atomic_load(&job->launch.stop);
-    if (kind == PT_FAULT_NONE)
-        return PTERA_OK;
-    if (!atomic_load(&job->is_reported)) {
-        /* The time was over when no cluster was resident any more: everything has run. */
-        if (kind == PT_FAULT_TIMEOUT && pt_sched_has_taken_all(job))
-            return PTERA_OK;
-        pt_engine_fail(engine, "timeout in kernel '%s' at %s", func_of(job->kernel)->name,
-                       job->kernel->module->name);
-    } else {
-        pt_engine_fail(engine, "%s", job->report);
-    }
-    return pt_result_of_fault(kind);
-}
-
-static ptera_result run_cooperative(struct pt_job *job)
-{
-    ptera_engine *engine = job->engine;
-    struct grid_barrier *barrier = pt_mem_alloc(&engine->mem, sizeof *barrier, PT_MEM_HEAP);
-    if (!barrier)
-        return PTERA_ERROR_OUT_OF_MEMORY;
-    barrier->bytes = sizeof *barrier;
-    job->launch.grid_barrier = (uintptr_t)barrier;
-    ptera_result r = run(job);
-    pt_mem_free(&engine->mem, barrier, PT_MEM_HEAP);
-    return r;
-}
-
-static ptera_result run_with_parameters(struct pt_job *job)
-{
-    ptera_engine *engine = job->engine;
-    uint32_t bytes = func_of(job->kernel)->param_size;
-    struct pt_params *params = pt_params_get(engine, bytes);
-    if (!params)
-        return PTERA_ERROR_OUT_OF_MEMORY;
-    memcpy(params->twin.write, job->parameters, bytes);
-    job->launch.params = params->twin.read;
-    ptera_result r = job->is_cooperative ? run_cooperative(job) : run(job);
-    pt_params_put(engine, params);
-    return r;
-}
-
 /* ---- which engine ---------------------------------------------------------------------------- */
 
 static const char *why_interpreted(const struct pt_job *job)
@@ -580,17 +491,6 @@ void pt_launch_drop(struct pt_job *job)
     pt_engine_free(job->engine, job);
 }
 
-static void run_reported(void *ud)
-{
-    struct pt_job *job = ud;
-    char report[PT_ERROR_BYTES];
-    report[0] = 0; /* the rest need not be cleared for each launch */
-    job->report = report;
-    job->result = run_with_parameters(job);
-    if (job->may_be_native)
-        pt_hot_end(job);
-}
-
 /* Of a launch that was interpreted, at least at first. */
 static void say_why(const struct pt_job *job, char *why, size_t size)
 {
@@ -615,6 +515,15 @@ static void say_why(const struct pt_job *job, char *why, size_t size)
     snprintf(why, size, "%s", reason);
 }
 
+static void run_job(void *ud)
+{
+    struct pt_job *job = ud;
+    if (job->tests & PT_TEST_order)
+        pt_order_run(job);
+    else
+        pt_run_job(job);
+}
+
 static void tell(struct pt_job *job, uint64_t ns, struct pt_launched *launched)
 {
     launched->run_ns = ns;
@@ -634,7 +543,7 @@ ptera_result pt_launch_run(struct pt_job *job, struct pt_launched *launched)
     bool is_observed = job->tests & PT_TEST_OBSERVERS;
     if (is_observed)
         pt_observe_launch(&job->launch, false);
-    pt_thread_call(PT_STACK_WORK, run_reported, job);
+    pt_thread_call(PT_STACK_WORK, run_job, job);
     if (is_observed)
         pt_observe_launch(&job->launch, true);
     if (launched)

@@ -24,7 +24,5 @@ struct pt_launched {
 /* `launched` may be NULL. */
 ptera_result pt_launch_run(struct pt_job *job, struct pt_launched *launched);
 void pt_launch_drop(struct pt_job *job);
-/* Ends soon, whatever others do: it waits for nobody and has no loops. */
-bool pt_launch_is_short(const struct pt_job *job);
 
 #endif

@@ -12,12 +12,13 @@ static const struct {
                 {"mem", PTERA_CHECK_MEM, PT_TEST_mem},
                 {"init", PTERA_CHECK_INIT, PT_TEST_init},
                 {"init-load", PTERA_CHECK_INIT_LOAD, PT_TEST_init_load},
-                {"sync", PTERA_CHECK_SYNC, PT_TEST_sync}};
+                {"sync", PTERA_CHECK_SYNC, PT_TEST_sync},
+                {"order", PTERA_CHECK_ORDER, PT_TEST_order}};
 enum { N_CHECKERS = sizeof checkers / sizeof *checkers };
 
 static bool is_name(const char *its, const char *name, size_t length)
 {
-    return strlen(its) == length && !memcmp(its, name, length);
+    return length && strlen(its) == length && !memcmp(its, name, length);
 }
 
 /* Of a checker, which may be several observers, or else of an observer. 0: there is none. */
@@ -37,8 +38,9 @@ static void say_unknown(const struct pt_engine *backend, const char *name, size_
 {
     int n = snprintf(why, size, "there is no observer '%.*s', but", (int)length, name);
     for (uint32_t i = 0; i < PT_OBSERVERS && n > 0 && (size_t)n < size; i++)
-        n +=
-            snprintf(why + n, size - (size_t)n, "%s %s", i ? "," : "", backend->observers[i]->name);
+        if (*backend->observers[i]->name)
+            n += snprintf(why + n, size - (size_t)n, "%s %s", i ? "," : "",
+                          backend->observers[i]->name);
 }
 
 bool pt_observe_find(const struct pt_engine *backend, const char *names, uint32_t *tests, char *why,

@@ -9,7 +9,7 @@
 
 enum {
     PT_CHECKS_ALL = PTERA_CHECK_RACE | PTERA_CHECK_MEM | PTERA_CHECK_INIT | PTERA_CHECK_INIT_LOAD |
-                    PTERA_CHECK_SYNC
+                    PTERA_CHECK_SYNC | PTERA_CHECK_ORDER
 };
 
 /* The observers that `names` has, separated by commas, as a set of enum pt_test; NULL: none. False,

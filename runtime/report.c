@@ -197,6 +197,13 @@ static void put_places(struct pt_job *job, struct pt_words *w, const struct pt_s
     *w = p.w;
 }
 
+/* Where it failed, for those who ask afterwards. */
+static void keep_place(struct pt_job *job, const struct pt_warp *warp, const struct pt_fault *fault)
+{
+    uint32_t lane = fault->lanes ? (uint32_t)__builtin_ctz(fault->lanes) : 0;
+    job->failed = pt_party_of(warp, lane, fault->func, fault->insn);
+}
+
 /* `warp` is NULL where it is not known. */
 static void report(struct pt_job *job, const struct pt_cta *cta, const struct pt_warp *warp,
                    const struct pt_fault *fault)
@@ -204,6 +211,8 @@ static void report(struct pt_job *job, const struct pt_cta *cta, const struct pt
     if (!stop(job, fault->kind == PT_FAULT_NONE ? PT_FAULT_ILLEGAL_INSTRUCTION : fault->kind))
         return;
     struct pt_words w = {job, job->report, 0};
+    if (warp)
+        keep_place(job, warp, fault);
     pthread_mutex_lock(&job->kernel->module->lock);
     put_head(&w, cta, fault);
     if (warp || fault->lanes)
@@ -273,6 +282,7 @@ static void put_all(struct pt_job *job, const struct pt_slot *slot, enum pt_faul
         fault.detail = "every thread that has not exited waits for another one";
         pt_finding_add_fault(warp, &fault);
     }
+    keep_place(job, warp, &fault);
     pthread_mutex_lock(&job->kernel->module->lock);
     put_head(&w, warp->cta, &fault);
     put_threads(&w, warp->index, fault.lanes);
@@ -293,6 +303,12 @@ void pt_report_timeout(struct pt_job *job, const struct pt_slot *slot)
     if (atomic_load(&job->launch.stop) == PT_FAULT_TIMEOUT &&
         !atomic_exchange(&job->is_reported, true))
         put_all(job, slot, PT_FAULT_TIMEOUT, "the time limit is over; the threads were here:");
+}
+
+void pt_report_endless(struct pt_job *job, const struct pt_slot *slot)
+{
+    if (stop(job, PT_FAULT_TIMEOUT))
+        put_all(job, slot, PT_FAULT_TIMEOUT, "it does not come to its end; the threads were here:");
 }
 
 void pt_report_native_timeout(struct pt_job *job, const struct pt_cta *cta,

@@ -11,6 +11,8 @@ void pt_report_native(struct pt_job *job, const struct pt_cta *cta, const struct
 void pt_report_deadlock(struct pt_job *job, const struct pt_slot *slot);
 /* Says where the cluster's warps were when the time was over. */
 void pt_report_timeout(struct pt_job *job, const struct pt_slot *slot);
+/* A launch that has a schedule takes far more steps than it usually does. */
+void pt_report_endless(struct pt_job *job, const struct pt_slot *slot);
 /* Where the time was over while native code was at `place`. */
 void pt_report_native_timeout(struct pt_job *job, const struct pt_cta *cta,
                               const struct pt_fault *place);

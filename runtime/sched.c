@@ -11,6 +11,7 @@
 #include "runtime/job.h"
 #include "runtime/native.h"
 #include "runtime/report.h"
+#include "runtime/schedule.h"
 #include "runtime/slot.h"
 #include "runtime/stray.h"
 #include "runtime/worker.h"
@@ -29,14 +30,6 @@ static bool is_stopped(struct pt_job *job)
 }
 
 /* ---- one cluster ----------------------------------------------------------------------------- */
-
-static bool is_runnable(const struct pt_warp *warp)
-{
-    if (!warp->live)
-        return false;
-    return warp->wait_bar == PT_NO_BARRIER ||
-           warp->cta->bar[warp->wait_bar].phase != warp->wait_phase;
-}
 
 struct pass {
     bool has_yielded;
@@ -76,7 +69,7 @@ static void resume_all(struct pt_worker *w, struct pt_slot *slot, struct pass *p
     uint32_t n = slot->n_ctas * launch->n_warps;
     for (uint32_t i = 0; i < n; i++) {
         struct pt_warp *warp = &slot->warps[launch->is_reversed ? n - 1 - i : i];
-        if (!is_runnable(warp))
+        if (!pt_slot_is_runnable(warp))
             continue;
         warp->wait_bar = PT_NO_BARRIER;
         enum pt_run run = w->apart ? resume_native(w, warp) : resume_interpreted(w, warp);
@@ -142,7 +135,9 @@ static bool next_cluster(struct pt_worker *w, uint64_t *index)
         job->is_cooperative ? (job->n_clusters + job->n_workers - 1) / job->n_workers : 1;
     if (w->next >= w->end && !claim(w, share))
         return false;
-    *index = job->launch.is_reversed ? job->n_clusters - 1 - w->next : w->next;
+    *index = job->launch.schedule      ? pt_schedule_cluster(job, w->next)
+             : job->launch.is_reversed ? job->n_clusters - 1 - w->next
+                                       : w->next;
     w->next++;
     return true;
 }
@@ -221,6 +216,8 @@ static bool admit(struct pt_worker *w)
         return false;
     }
     pt_slot_start(slot, job, index);
+    if (job->launch.schedule)
+        pt_schedule_rank(job->launch.schedule, slot);
     struct pt_slot **end = &w->slots;
     while (*end)
         end = &(*end)->next;
@@ -267,6 +264,59 @@ static unsigned go_round(struct pt_worker *w)
             place = &(*place)->next;
     }
     return ended ? 0 : moved ? COST_MOVED : COST_SPUN;
+}
+
+/* ---- by a schedule --------------------------------------------------------------------------- */
+
+/* Who runs, runs until it waits or ends, spins, or falls behind. */
+static void run_warp(struct pt_worker *w, struct pt_warp *warp)
+{
+    struct pt_schedule *schedule = w->job->launch.schedule;
+    struct pt_slot *slot = pt_resident_of(warp->cta)->slot, **place = &w->slots;
+    warp->wait_bar = PT_NO_BARRIER;
+    schedule->has_stopped = false;
+    enum pt_run run = resume_interpreted(w, warp);
+    if (is_stopped(w->job))
+        return;
+    if (schedule->steps >= schedule->end)
+        pt_report_endless(w->job, slot);
+    else if (schedule->has_stopped)
+        pt_schedule_fall_behind(schedule, w->slots, warp);
+    else
+        warp->has_let = run == PT_RUN_YIELDED;
+    while (*place != slot)
+        place = &(*place)->next;
+    if (slot->live_ctas == 0)
+        retire(w, place);
+}
+
+/* All clusters that may be resident are, as warps of any of them may go on first. What they wait
+ * for may be in one that is not. */
+static void run_scheduled(struct pt_worker *w)
+{
+    struct pt_job *job = w->job;
+    uint64_t wanted = pt_schedule_residents(job);
+    unsigned spent = 0;
+    while (!is_stopped(job)) {
+        while (atomic_load(&job->residents) < wanted && admit(w))
+            continue;
+        if (!w->slots)
+            return;
+        bool is_round = false;
+        struct pt_warp *warp = pt_schedule_pick(w->slots, &is_round);
+        if (warp)
+            run_warp(w, warp);
+        spent = is_round ? spent + COST_SPUN : spent;
+        if (warp && spent < PATIENCE)
+            continue;
+        spent = 0;
+        if (admit(w))
+            wanted++;
+        else if (!warp)
+            pt_report_deadlock(job, w->slots);
+    }
+    if (w->slots)
+        pt_report_timeout(job, w->slots);
 }
 
 /* ---- becoming native ------------------------------------------------------------------------- */
@@ -607,7 +657,10 @@ static void run_guarded(struct pt_worker *w)
     w->interpreted = pt_hot_now();
     if (!native_of(w->job)) {
         atomic_store_explicit(&w->job->was_interpreted, true, memory_order_relaxed);
-        run_clusters(w);
+        if (w->job->launch.schedule)
+            run_scheduled(w);
+        else
+            run_clusters(w);
     }
     const struct pt_native *native = is_stopped(w->job) ? NULL : native_of(w->job);
     if (native)

@@ -413,7 +413,8 @@ static void fill_unwritten(struct pt_slot *slot, const struct pt_job *job)
         struct pt_cta *cta = &slot->ctas[i].cta;
         memset(cta->shared + cta->window + PT_SHARED_BASE, job->unwritten,
                launch->shared_bytes - PT_SHARED_BASE);
-        memset(cta->local, job->unwritten, launch->local_stride * launch->threads);
+        if (job->unwritten || launch->program->local_bytes)
+            memset(cta->local, job->unwritten, launch->local_stride * launch->threads);
     }
 }
 
@@ -424,7 +425,7 @@ void pt_slot_start(struct pt_slot *slot, struct pt_job *job, uint64_t index)
     slot->events = 0;
     slot->async.starts++;
     drop_operations(job->engine, slot);
-    if (job->unwritten)
+    if (job->unwritten || job->tests & PT_TEST_order) /* the same under each schedule */
         fill_unwritten(slot, job);
     for (uint32_t i = 0; i < slot->n_ctas; i++) {
         struct pt_resident *r = &slot->ctas[i];

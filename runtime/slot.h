@@ -63,6 +63,13 @@ static inline struct pt_resident *pt_resident_of(const struct pt_cta *cta)
     return (struct pt_resident *)(uintptr_t)cta;
 }
 
+/* It has lanes that need not wait. */
+static inline bool pt_slot_is_runnable(const struct pt_warp *warp)
+{
+    return warp->live && (warp->wait_bar == PT_NO_BARRIER ||
+                          warp->cta->bar[warp->wait_bar].phase != warp->wait_phase);
+}
+
 /* A slot made ready for the job, for native code unless that is NULL; or NULL if there is no
  * memory. */
 struct pt_slot *pt_slot_get(struct pt_job *job, unsigned worker, const struct pt_native *native);

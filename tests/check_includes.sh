@@ -25,7 +25,7 @@ check frontend 'frontend/|ir/'
 check backend/semantics 'backend/semantics/|ir/'
 check backend/interp \
     'backend/(interp|semantics)/|backend/(exec|observers?|barrier|order|sreg).(h|def)|ir/'\
-'|backend/(findings?|shadow).(h|def)|frontend/lower.h'
+'|backend/(findings?|shadow|schedule|written|traced).(h|def)|frontend/lower.h'
 # The compiler's floors: each may include those before it.
 jit='backend/jit/(jit|bitset|tune).(h|def)|backend/semantics/|ir/'
 jit="$jit|backend/(exec|native|lanes|barrier|order|sreg|cache_folder).h"
@@ -44,7 +44,7 @@ else
 fi
 check runtime/registers 'runtime/registers/|ir/'
 runtime='runtime/[a-z_]*\.(h|def)"|runtime/registers/estimate.h|frontend/|ir/|ptera.h'
-runtime="$runtime|backend/(exec|native|observer|barrier|cache_folder|findings|shadow)\.(h|def)"
+runtime="$runtime|backend/(exec|native|observer|barrier|cache_folder|findings|shadow|schedule|written|traced)\.(h|def)"
 check runtime "$runtime" 'cuda*' compilers ocelot registers nvml
 driver="backend/semantics/(tensormap(_encode)?|texture).h|backend/shadow.h"
 check runtime/cuda "runtime/cuda/|runtime/[a-z_]*\.h\"|$driver|frontend/|ir/|ptera.h"

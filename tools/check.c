@@ -42,6 +42,9 @@ static const char check_help[] =
     "out "
     "their lane, counts of\n"
     "                      barriers and mbarriers that do not fit, and deadlocks\n"
+    "  order               what a launch leaves in global memory does not depend on the order of "
+    "threads: it runs again under\n"
+    "                      other schedules, and the first point where they part is told\n"
     "  all                 init, mem, race and sync\n\n"
     "  --format text|json|sarif|html\n"
     "                      of the report (text)\n"
@@ -59,7 +62,14 @@ static const char check_help[] =
     "left out\n"
     "  --gen-suppressions FILE\n"
     "                      writes such lines of what was found\n"
-    "  --leak-check        of a program, with mem: memory that it never freed is a finding\n\n"
+    "  --leak-check        of a program, with mem: memory that it never freed is a finding\n"
+    "  --schedules N, --depth D\n"
+    "                      order: schedules that are tried (16), by seeds from 1 on, and how often "
+    "in one who runs is\n"
+    "                      interrupted, plus one (3)\n"
+    "  --schedule SEED     order: that one alone\n"
+    "  --order-tolerance T order: by how much, relatively, floating-point elements may differ (0)\n"
+    "  --order-text        order: what kernels print is compared as well\n\n"
     "Each finding is told once, with how often it was seen. Exit status: 0 nothing but notes was "
     "found, 1 something was, or the\n"
     "kernel failed; a program's own if nothing was found.\n";
@@ -67,8 +77,9 @@ static const char check_help[] =
 struct options {
     const char *tools; /* between commas */
     const struct report_format *format;
-    const char *log_file, *save, *read, *suppressions, *new_suppressions, *kernels;
-    unsigned print_limit, launch_skip, launch_count;
+    const char *log_file, *save, *read, *suppressions, *new_suppressions;
+    unsigned print_limit;
+    ptera_options engine; /* what is asked of it, or of the program's */
     int error_status;
     bool tells_loads, tells_leaks, fails_by_notes;
 };
@@ -85,11 +96,9 @@ static const struct checker {
     const char *name;
     unsigned check;
     bool is_of_all; /* `all` means it, too */
-} checkers[] = {{"init", PTERA_CHECK_INIT, true},
-                {"init-load", PTERA_CHECK_INIT_LOAD, false},
-                {"mem", PTERA_CHECK_MEM, true},
-                {"race", PTERA_CHECK_RACE, true},
-                {"sync", PTERA_CHECK_SYNC, true}};
+} checkers[] = {{"init", PTERA_CHECK_INIT, true}, {"init-load", PTERA_CHECK_INIT_LOAD, false},
+                {"mem", PTERA_CHECK_MEM, true},   {"order", PTERA_CHECK_ORDER, false},
+                {"race", PTERA_CHECK_RACE, true}, {"sync", PTERA_CHECK_SYNC, true}};
 enum { N_CHECKERS = sizeof checkers / sizeof *checkers };
 
 /* Sets what a checker asks of the launch. False: there is no such checker. */
@@ -274,11 +283,20 @@ static int finish_program(void *ud)
     return finish_file(p->o, p->file, -1);
 }
 
-static void set_number(const char *name, unsigned n)
+static void set_number(const char *name, double n)
 {
-    char text[16];
-    snprintf(text, sizeof text, "%u", n);
+    char text[32];
+    snprintf(text, sizeof text, "%.17g", n);
     setenv(name, text, 1);
+}
+
+static void set_order(const ptera_options *engine)
+{
+    set_number("PTERA_CHECK_SCHEDULES", engine->order_schedules);
+    set_number("PTERA_CHECK_DEPTH", engine->order_depth);
+    set_number("PTERA_CHECK_SCHEDULE", engine->order_seed);
+    set_number("PTERA_CHECK_TOLERANCE", engine->order_tolerance);
+    set_number("PTERA_CHECK_TEXT", engine->order_text);
 }
 
 static int check_program(const struct options *o, char **argv)
@@ -295,10 +313,11 @@ static int check_program(const struct options *o, char **argv)
         return EXIT_FAILED;
     setenv("PTERA_CHECK", o->tools, 1);
     setenv("PTERA_CHECK_FILE", program.file, 1);
-    if (o->kernels)
-        setenv("PTERA_CHECK_KERNELS", o->kernels, 1);
-    set_number("PTERA_CHECK_SKIP", o->launch_skip);
-    set_number("PTERA_CHECK_COUNT", o->launch_count);
+    if (o->engine.check_kernels)
+        setenv("PTERA_CHECK_KERNELS", o->engine.check_kernels, 1);
+    set_number("PTERA_CHECK_SKIP", o->engine.check_skip);
+    set_number("PTERA_CHECK_COUNT", o->engine.check_count);
+    set_order(&o->engine);
     if (o->tells_leaks)
         setenv("PTERA_CHECK_LEAKS", "1", 1);
     return child_run(path, argv, finish_program, &program);
@@ -311,6 +330,7 @@ struct option {
     const char *name;
     const char **text;
     unsigned *number;
+    double *real;
 };
 
 static bool set_option(const struct option *option, const char *value)
@@ -318,6 +338,8 @@ static bool set_option(const struct option *option, const char *value)
     char *end = NULL;
     if (option->text)
         *option->text = value;
+    else if (option->real)
+        *option->real = strtod(value, &end);
     else
         *option->number = (unsigned)strtoul(value, &end, 10);
     return option->text || (*value && !*end);
@@ -327,18 +349,22 @@ static bool set_option(const struct option *option, const char *value)
 static bool take_option(struct options *o, const char *name, const char *value, bool *is_good)
 {
     const char *format = NULL;
-    unsigned status = (unsigned)o->error_status;
-    const struct option options[] = {{"--format", &format, NULL},
-                                     {"--log-file", &o->log_file, NULL},
-                                     {"--save", &o->save, NULL},
-                                     {"--read", &o->read, NULL},
-                                     {"--suppressions", &o->suppressions, NULL},
-                                     {"--gen-suppressions", &o->new_suppressions, NULL},
-                                     {"--kernel-name", &o->kernels, NULL},
-                                     {"--print-limit", NULL, &o->print_limit},
-                                     {"--launch-skip", NULL, &o->launch_skip},
-                                     {"--launch-count", NULL, &o->launch_count},
-                                     {"--error-exitcode", NULL, &status}};
+    unsigned status = (unsigned)o->error_status, seed = (unsigned)o->engine.order_seed;
+    const struct option options[] = {{"--format", .text = &format},
+                                     {"--log-file", .text = &o->log_file},
+                                     {"--save", .text = &o->save},
+                                     {"--read", .text = &o->read},
+                                     {"--suppressions", .text = &o->suppressions},
+                                     {"--gen-suppressions", .text = &o->new_suppressions},
+                                     {"--kernel-name", .text = &o->engine.check_kernels},
+                                     {"--print-limit", .number = &o->print_limit},
+                                     {"--launch-skip", .number = &o->engine.check_skip},
+                                     {"--launch-count", .number = &o->engine.check_count},
+                                     {"--error-exitcode", .number = &status},
+                                     {"--schedules", .number = &o->engine.order_schedules},
+                                     {"--depth", .number = &o->engine.order_depth},
+                                     {"--schedule", .number = &seed},
+                                     {"--order-tolerance", .real = &o->engine.order_tolerance}};
     size_t n = sizeof options / sizeof *options, i = 0;
     while (i < n && strcmp(options[i].name, name) != 0)
         i++;
@@ -346,6 +372,7 @@ static bool take_option(struct options *o, const char *name, const char *value, 
         return false;
     *is_good = set_option(&options[i], value);
     o->error_status = (int)status;
+    o->engine.order_seed = seed;
     if (format)
         *is_good = (o->format = report_format(format));
     return true;
@@ -354,11 +381,12 @@ static bool take_option(struct options *o, const char *name, const char *value, 
 static bool take_flag(struct options *o, const char *arg)
 {
     bool tells_loads = !strcmp(arg, "--init=load"), tells_leaks = !strcmp(arg, "--leak-check");
-    bool fails_by_notes = !strcmp(arg, "--error-on-notes");
+    bool fails_by_notes = !strcmp(arg, "--error-on-notes"), has_text = !strcmp(arg, "--order-text");
     o->tells_loads |= tells_loads;
     o->tells_leaks |= tells_leaks;
     o->fails_by_notes |= fails_by_notes;
-    return tells_loads || tells_leaks || fails_by_notes;
+    o->engine.order_text |= has_text;
+    return tells_loads || tells_leaks || fails_by_notes || has_text;
 }
 
 /* Takes its own options out of argv, as `--name value` and `--name=value`, up to `--`. Returns what
@@ -407,6 +435,7 @@ static int explain(const char *kind)
 int command_check(int argc, char **argv)
 {
     struct options o = {.format = report_format("text"), .error_status = EXIT_FAILED};
+    ptera_options_init(&o.engine);
     if (argc > 1 && (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h"))) {
         fputs(check_help, stdout);
         return EXIT_GOOD;
@@ -422,18 +451,14 @@ int command_check(int argc, char **argv)
         fputs(check_help, stderr);
         return EXIT_USAGE;
     }
-    struct run_setup setup = {.command = "check",
-                              .kernels = o.kernels,
-                              .launch_skip = o.launch_skip,
-                              .launch_count = o.launch_count,
-                              .finish = finish,
-                              .ud = &o};
+    struct run_setup setup = {.command = "check", .finish = finish, .ud = &o};
     char tools[256];
     ptera_launch_init(&setup.launch);
     int status = name_tools(&o, argv[1], tools, sizeof tools);
     if (status == EXIT_GOOD)
         status = set_checkers(tools, &setup.launch);
-    setup.observe = o.tools = tools;
+    o.engine.observe = o.tools = tools;
+    setup.engine = o.engine;
     if (status != EXIT_GOOD)
         return status;
     if (argc > 2 && !strcmp(argv[2], "--"))

@@ -319,13 +319,9 @@ static void print_text(void *ud, const char *text, size_t bytes)
 int run_kernel(int argc, char **argv, const struct run_setup *setup)
 {
     static struct options o;
-    ptera_options_init(&o.engine);
     o.command = setup->command;
     o.launch = setup->launch;
-    o.engine.observe = setup->observe;
-    o.engine.check_kernels = setup->kernels;
-    o.engine.check_skip = setup->launch_skip;
-    o.engine.check_count = setup->launch_count;
+    o.engine = setup->engine;
     o.engine.print = print_text;
     int status = parse_options(argc, argv, &o);
     if (status != EXIT_GOOD)
@@ -368,6 +364,7 @@ int command_run(int argc, char **argv)
         return EXIT_GOOD;
     }
     struct run_setup setup = {.command = "run"};
+    ptera_options_init(&setup.engine);
     ptera_launch_init(&setup.launch);
     return run_kernel(argc, argv, &setup);
 }

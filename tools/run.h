@@ -6,11 +6,9 @@
 
 /* A kernel's run by another command. */
 struct run_setup {
-    const char *command; /* its name, in messages */
-    ptera_launch launch; /* what is set already */
-    const char *observe; /* as ptera_options.observe; NULL: as the arguments say */
-    const char *kernels; /* as ptera_options.check_kernels and what follows */
-    unsigned launch_skip, launch_count;
+    const char *command;  /* its name, in messages */
+    ptera_launch launch;  /* what is set already */
+    ptera_options engine; /* likewise */
     /* Given the exit status so far before the engine ends; returns that of the command. May be
      * NULL. */
     int (*finish)(void *ud, ptera_engine *engine, int status);

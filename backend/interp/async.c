@@ -3,6 +3,7 @@
 #include "backend/interp/async.h"
 #include "backend/interp/operands.h"
 #include "backend/interp/observe.h"
+#include "backend/schedule.h"
 
 /* ---- moving bytes ---------------------------------------------------------------------------- */
 
@@ -94,6 +95,21 @@ static bool complete(const struct pt_code *c, struct pt_frame *f, const struct p
     return !op->complete || op->complete(c, f, op);
 }
 
+/* Of a launch that has a schedule: the seed says of each kind of operation that others do not rely
+ * on whether it takes place at once, and of wgmma, which take place in order, the same of all. */
+static bool is_early(const struct pt_frame *f, const struct pt_async_op *op)
+{
+    struct pt_schedule *s = f->cta->launch->schedule;
+    if (!s)
+        return false;
+    if (!s->seed)
+        return true;
+    if (op->kind == PT_ASYNC_ARRIVAL)
+        return false;
+    uint64_t number = op->kind == PT_ASYNC_WGMMA ? 0 : ++s->operations;
+    return pt_schedule_draw_for(s, PT_DRAW_OPERATION, number) & 1;
+}
+
 /* An operation that is put off, or observed. */
 static bool issue(const struct pt_code *c, struct pt_frame *f, struct pt_async_op op)
 {
@@ -103,15 +119,14 @@ static bool issue(const struct pt_code *c, struct pt_frame *f, struct pt_async_o
     op.group = op.kind < PT_GROUP_KINDS ? f->state->committed[op.kind][op.lane] : 0;
     if (pt_is_observed(f) && !pt_observe_issued(&op))
         return out_of_memory(c, f, op.lane);
-    bool is_late = f->cta->async && f->cta->async->is_late;
+    bool is_late = f->cta->async && f->cta->async->is_late && !is_early(f, &op);
     return is_late ? put_off(c, f, op) : complete(c, f, &op);
 }
 
 bool pt_async_issue(const struct pt_code *c, struct pt_frame *f, const struct pt_async_op *op)
 {
     f->state->acting = 1u << op->lane;
-    bool is_good =
-        f->cta->async || pt_is_observed(f) ? issue(c, f, *op) : complete(c, f, op);
+    bool is_good = f->cta->async || pt_is_observed(f) ? issue(c, f, *op) : complete(c, f, op);
     f->state->acting = 0;
     return is_good;
 }

@@ -156,7 +156,7 @@ PT_HANDLER(barrier)
         return barrier_fault(c, f);
     if (c->aux & BAR_ARRIVE)
         return pt_goto(f, g.block, c + 1);
-    if (f->cta->bar[id].phase != g.phase && !(s->program->base.tests & PT_TEST_TURNS)) {
+    if (f->cta->bar[id].phase != g.phase && !pt_gives_way_at_barriers(s)) {
         end_wait(&g);
         return pt_goto(f, g.block, c + 1);
     }

@@ -8,12 +8,21 @@ bool pt_blocks_is_sync(const struct pt_form *form)
     return form->effects & (PT_FX_CTA | PT_FX_CLUSTER | PT_FX_WARP);
 }
 
+/* Memory that other warps do not see, or nobody writes. */
+static bool is_private(const struct pt_form *form)
+{
+    enum pt_space space = pt_form_space(form);
+    return space == PT_SPACE_PARAM || space == PT_SPACE_LOCAL || space == PT_SPACE_CONST;
+}
+
 /* Other warps go on behind the instruction. */
 bool pt_blocks_gives_way(const struct pt_decoder *d, const struct pt_form *form)
 {
     bool is_access = form->effects & (PT_FX_READ | PT_FX_WRITE) &&
                      !(form->effects & (PT_FX_BRANCH | PT_FX_CALL | PT_FX_END));
-    return is_access && d->program->base.tests & PT_TEST_TURNS;
+    bool tells_others = form->effects & (PT_FX_CTA | PT_FX_CLUSTER); /* as bar.arrive does */
+    return ((is_access && !is_private(form)) || tells_others) &&
+           d->program->base.tests & PT_TEST_TURNS;
 }
 
 /* True if lanes may wait between this instruction and the next. */

@@ -1,6 +1,7 @@
 /* Activations: the frame of the kernel, and of each function that it has called. */
 #include "backend/interp/frame.h"
 #include "backend/interp/observe.h"
+#include "backend/schedule.h"
 #include "ir/bits.h"
 
 static void fill_constants(struct pt_frame *f)
@@ -114,6 +115,21 @@ void pt_frame_prepare(const struct pt_launch *launch, struct pt_warp *warp)
         f->top[i] = f->body->local_bytes;
 }
 
+/* A permutation that the schedule's seed says. */
+static void rank_lanes(struct pt_state *s, const struct pt_schedule *schedule)
+{
+    uint64_t thread = pt_cta_number(s->warp->cta) * s->warp->cta->launch->n_warps + s->warp->index;
+    for (uint32_t i = 0; i < PT_WARP_SIZE; i++)
+        s->ranks[i] = (uint8_t)(PT_SCHEDULE_FIRST_RANK + PT_WARP_SIZE - 1 - i);
+    for (uint32_t i = PT_WARP_SIZE - 1; schedule->seed && i > 0; i--) {
+        uint64_t drawn =
+            pt_schedule_draw_for(schedule, PT_DRAW_LANE, thread * PT_WARP_SIZE + i) % (i + 1);
+        uint8_t rank = s->ranks[i];
+        s->ranks[i] = s->ranks[drawn];
+        s->ranks[drawn] = rank;
+    }
+}
+
 void pt_frame_start(struct pt_warp *warp)
 {
     struct pt_state *s = pt_state_of(warp);
@@ -141,6 +157,8 @@ void pt_frame_start(struct pt_warp *warp)
     f->undefined = NULL;
     pt_set_mask(f, warp->live);
     s->turned = 0;
+    if (s->is_serial && warp->cta->launch->schedule)
+        rank_lanes(s, warp->cta->launch->schedule);
     s->frame = f;
     s->code = body->start[0];
     s->next = PT_NEXT_FRAME;

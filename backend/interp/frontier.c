@@ -10,6 +10,8 @@
  */
 #include "backend/interp/frontier.h"
 #include "backend/barrier.h"
+#include "backend/interp/observe.h"
+#include "backend/schedule.h"
 
 /* ---- block sets ------------------------------------------------------------------------------ */
 
@@ -110,9 +112,22 @@ static const struct pt_code *enter(struct pt_frame *f, uint32_t block, uint32_t 
     return f->body->start[block];
 }
 
+/* Of lanes of a launch that has a schedule, the one of the highest rank. */
+static uint32_t highest_lane(const struct pt_state *s, uint32_t lanes)
+{
+    uint32_t best = (uint32_t)__builtin_ctz(lanes);
+    for (uint32_t left = lanes & (lanes - 1); left; left &= left - 1) {
+        uint32_t i = (uint32_t)__builtin_ctz(left);
+        best = s->ranks[i] > s->ranks[best] ? i : best;
+    }
+    return UINT32_C(1) << best;
+}
+
 /* The one that runs before the others. */
 static uint32_t first_lane(const struct pt_state *s, uint32_t lanes)
 {
+    if (s->warp->cta->launch->schedule)
+        return highest_lane(s, lanes);
     return s->warp->cta->launch->is_reversed ? UINT32_C(1) << (31 - __builtin_clz(lanes))
                                              : lanes & -lanes;
 }
@@ -262,11 +277,39 @@ const struct pt_code *pt_frontier_turn(struct pt_frame *f, uint32_t block)
     return NULL;
 }
 
+/* One more, of a launch that has a schedule. True if somebody falls behind now, or the launch is
+ * over. */
+static bool is_due(struct pt_schedule *schedule, const struct pt_frame *f)
+{
+    schedule->steps++;
+    schedule->lane_steps += (uint32_t)__builtin_popcount(f->mask);
+    return schedule->steps >= schedule->until;
+}
+
+/* It is the lanes that run, and not their warp. */
+static bool falls_alone(struct pt_schedule *schedule, struct pt_frame *f, uint32_t lanes)
+{
+    schedule->has_stopped = schedule->steps >= schedule->end || !pt_schedule_is_of_lanes(schedule);
+    if (!schedule->has_stopped)
+        f->state->ranks[__builtin_ctz(lanes)] = (uint8_t)pt_schedule_fall(schedule);
+    return !schedule->has_stopped;
+}
+
 const struct pt_code *pt_frontier_give_way(const struct pt_code *c, struct pt_frame *f)
 {
-    pt_frontier_wait(f, c->o[0], f->mask);
+    struct pt_schedule *schedule = f->cta->launch->schedule;
+    uint32_t lanes = f->mask;
+    bool goes_on = schedule && !is_due(schedule, f);
+    if (pt_is_observed(f))
+        pt_observe_accessed(c, f);
+    if (goes_on)
+        return pt_goto(f, c->o[0], f->body->start[c->o[0]]);
+    pt_frontier_wait(f, c->o[0], lanes);
     f->mask = 0;
-    return pt_stop(f->state, PT_RUN_YIELDED);
+    if (!schedule || !falls_alone(schedule, f, lanes))
+        return pt_stop(f->state, PT_RUN_YIELDED);
+    f->state->next = PT_NEXT_PICK;
+    return NULL;
 }
 
 const struct pt_code *pt_frontier_poll(struct pt_frame *f, uint32_t block)

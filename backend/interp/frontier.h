@@ -54,8 +54,8 @@ enum pt_run pt_frontier_deadlock(struct pt_state *s);
  * where those wait that let one go on. */
 const struct pt_code *pt_frontier_meet(const struct pt_code *c, struct pt_frame *f);
 const struct pt_code *pt_frontier_part(const struct pt_code *c, struct pt_frame *f);
-/* Behind an access, of a program whose warps take turns: other warps go on, then the lanes at block
- * o[0]. */
+/* Behind an access, of a program whose warps take turns: other warps go on, or whoever the launch's
+ * schedule lets, then the lanes at block o[0]. */
 const struct pt_code *pt_frontier_give_way(const struct pt_code *c, struct pt_frame *f);
 /* Looks at the launch's stop where state->unbudgeted says that it is time. */
 static inline bool pt_frontier_is_stopped(struct pt_state *s)

@@ -14,8 +14,7 @@ static void end_round(struct pt_state *s)
 static bool choose(struct pt_state *s, bool is_resumed)
 {
     /* Where warps take turns, the last one at a barrier does not go on first. */
-    if (s->n_groups && (is_resumed || !(s->program->base.tests & PT_TEST_TURNS)) &&
-        pt_barrier_release(s))
+    if (s->n_groups && (is_resumed || !pt_gives_way_at_barriers(s)) && pt_barrier_release(s))
         return true;
     if (pt_frontier_is_stopped(s)) {
         s->run = PT_RUN_YIELDED;

@@ -110,6 +110,14 @@ void pt_observe_allocated(const struct pt_code *c, struct pt_frame *f, uint32_t 
         o->allocated(&e, address, bytes);
 }
 
+void pt_observe_accessed(const struct pt_code *c, struct pt_frame *f)
+{
+    struct pt_event e = event_of(c, f, f->mask);
+    EACH(o, f->state->observers)
+    if (o->accessed)
+        o->accessed(&e);
+}
+
 void pt_observe_returned(const struct pt_frame *f)
 {
     EACH(o, f->state->observers)

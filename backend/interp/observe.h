@@ -53,6 +53,8 @@ void pt_observe_waited(const struct pt_code *c, struct pt_frame *f, enum pt_asyn
 #define pt_observe_allocated PT_LEVEL_NAME(pt_observe_allocated)
 void pt_observe_allocated(const struct pt_code *c, struct pt_frame *f, uint32_t lane,
                           uint64_t address, uint64_t bytes);
+#define pt_observe_accessed PT_LEVEL_NAME(pt_observe_accessed)
+void pt_observe_accessed(const struct pt_code *c, struct pt_frame *f);
 #define pt_observe_returned PT_LEVEL_NAME(pt_observe_returned)
 void pt_observe_returned(const struct pt_frame *f);
 

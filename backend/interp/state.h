@@ -13,6 +13,7 @@
 #define PTERA_BACKEND_INTERP_STATE_H
 
 #include "backend/interp/interp.h"
+#include "backend/schedule.h"
 #include "ir/bits.h"
 
 enum {
@@ -68,11 +69,11 @@ struct pt_body {
 struct pt_interp_program {
     struct pt_program base;
     struct pt_arena arena;
-    struct pt_body **bodies; /* by function index; NULL: not reachable */
-    uint32_t callee_bytes;   /* room of one callee's activation */
-    uint32_t n_callees;      /* how many a warp may have at once */
-    uint32_t entry_bytes;    /* room of the kernel's own */
-    bool is_unbounded;       /* alloca is used: local memory is not known */
+    struct pt_body **bodies;                    /* by function index; NULL: not reachable */
+    uint32_t callee_bytes;                      /* room of one callee's activation */
+    uint32_t n_callees;                         /* how many a warp may have at once */
+    uint32_t entry_bytes;                       /* room of the kernel's own */
+    bool is_unbounded;                          /* alloca is used: local memory is not known */
     const struct pt_observer *const *observers; /* those that watch it, then NULL; NULL: nobody */
 };
 
@@ -95,7 +96,7 @@ struct pt_state {
     struct pt_warp *warp;
     const struct pt_interp_program *program;
     const struct pt_observer *const *observers; /* the program's */
-    struct pt_frame *frame;     /* the activation that runs */
+    struct pt_frame *frame;                     /* the activation that runs */
     const struct pt_code *code; /* where it goes on; inside memory handlers, the code that runs */
     enum pt_next next;
     enum pt_run run;
@@ -110,6 +111,7 @@ struct pt_state {
     uint32_t committed[PT_GROUP_KINDS][PT_WARP_SIZE]; /* groups that each lane has committed */
     bool is_fast;                                     /* the step that runs need not be exact */
     bool is_serial;                                   /* PT_TEST_ORDER */
+    uint8_t ranks[PT_WARP_SIZE]; /* likewise, of a launch that has a schedule: of the lanes */
     uint32_t
         /* likewise: lanes that took the back edge of a loop that waits for others, and let all of
          * them run first */
@@ -127,6 +129,14 @@ struct pt_state {
 static inline struct pt_state *pt_state_of(const struct pt_warp *warp)
 {
     return (struct pt_state *)pt_round_up((uintptr_t)warp->state, 64);
+}
+
+/* True if whoever comes last to a barrier lets those that it waited for go on first, or not as the
+ * launch's schedule says. */
+static inline bool pt_gives_way_at_barriers(const struct pt_state *s)
+{
+    const struct pt_schedule *schedule = s->warp->cta->launch->schedule;
+    return s->program->base.tests & PT_TEST_TURNS && !(schedule && !schedule->seed);
 }
 
 /* Leaves the inner loop and the warp. */

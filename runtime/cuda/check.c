@@ -88,6 +88,14 @@ void pt_cu_check_set(ptera_options *options, CUcontext ctx)
     options->check_kernels = variable("PTERA_CHECK_KERNELS");
     options->check_skip = number("PTERA_CHECK_SKIP");
     options->check_count = number("PTERA_CHECK_COUNT");
+    if (variable("PTERA_CHECK_SCHEDULES"))
+        options->order_schedules = number("PTERA_CHECK_SCHEDULES");
+    if (variable("PTERA_CHECK_DEPTH"))
+        options->order_depth = number("PTERA_CHECK_DEPTH");
+    if (variable("PTERA_CHECK_TOLERANCE"))
+        options->order_tolerance = strtod(variable("PTERA_CHECK_TOLERANCE"), NULL);
+    options->order_seed = number("PTERA_CHECK_SCHEDULE");
+    options->order_text = (int)number("PTERA_CHECK_TEXT");
     options->finding = hear;
     options->finding_ud = ctx;
 }

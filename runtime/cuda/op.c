@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "runtime/cuda/event_page.h"
+#include "runtime/run.h"
 
 enum { SHORT_BYTES = 64 << 10 };
 
@@ -29,7 +30,7 @@ bool pt_cu_op_is_short(const struct pt_cu_op *op)
 {
     switch (op->work) {
     case PT_CU_KERNEL_LAUNCH:
-        return pt_launch_is_short(op->launch.job);
+        return pt_run_is_short(op->launch.job);
     case PT_CU_COPY:
         return op->copy.width * op->copy.height * op->copy.depth <= SHORT_BYTES;
     case PT_CU_SET:
