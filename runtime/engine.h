@@ -46,6 +46,7 @@ struct pt_findings {
     uint64_t untold; /* what was not told apart any more */
     void (*tell)(void *ud, unsigned index);
     void *ud;
+    bool tells_launches; /* of what it knows already, too, once in each launch */
     /* as ptera_options.check_kernels and what follows; the launches so far */
     char kernels[PT_FINDING_PATTERN];
     unsigned skip, most;

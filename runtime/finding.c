@@ -127,6 +127,14 @@ static struct pt_found *put_into_words(ptera_engine *engine, const struct pt_fin
     return found;
 }
 
+static uint32_t index_of(const struct pt_findings *f, const struct pt_found *found)
+{
+    uint32_t i = 0;
+    while (f->v[i] != found)
+        i++;
+    return i;
+}
+
 /* Returns its index if it was not seen before, else UINT32_MAX; *found: NULL if it is not told
  * apart. */
 static uint32_t count(ptera_engine *engine, const struct pt_finding *x, const struct pt_warp *warp,
@@ -178,6 +186,8 @@ void pt_finding_add(const struct pt_warp *warp, const struct pt_finding *given)
             atomic_fetch_add(&job->n_findings, 1);
         if (job->finding)
             job->finding(job->finding_ud, found->data.text);
+        if (f->tells_launches && index == UINT32_MAX)
+            index = index_of(f, found);
     } else if (!found && !pt_finding_text_kinds[finding->kind].is_note &&
                !atomic_load(&job->n_findings)) {
         atomic_store(&job->n_findings, 1);
@@ -242,6 +252,33 @@ void pt_finding_add_fault(const struct pt_warp *warp, const struct pt_fault *fau
         add_fault(warp, fault, kind_of_memory(job, fault));
     if (job->tests & PT_TEST_sync)
         add_fault(warp, fault, kind_of_sync(fault));
+}
+
+void pt_finding_tell_launches(ptera_engine *engine)
+{
+    pthread_mutex_lock(&engine->findings.lock);
+    engine->findings.tells_launches = true;
+    pthread_mutex_unlock(&engine->findings.lock);
+}
+
+bool pt_finding_was_told(ptera_engine *engine, unsigned index, uint64_t whom)
+{
+    struct pt_findings *f = &engine->findings;
+    pthread_mutex_lock(&f->lock);
+    bool was_told = index < f->n && f->v[index]->told_to == whom;
+    pthread_mutex_unlock(&f->lock);
+    return was_told;
+}
+
+bool pt_finding_tell_to(ptera_engine *engine, unsigned index, uint64_t whom)
+{
+    struct pt_findings *f = &engine->findings;
+    pthread_mutex_lock(&f->lock);
+    bool is_new = index < f->n && f->v[index]->told_to != whom;
+    if (is_new)
+        f->v[index]->told_to = whom;
+    pthread_mutex_unlock(&f->lock);
+    return is_new;
 }
 
 void pt_finding_add_host(ptera_engine *engine, const struct pt_finding *finding)

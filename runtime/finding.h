@@ -10,6 +10,7 @@ struct pt_job;
 struct pt_found {
     uint64_t key;
     uint64_t seen_by; /* the last launch that it was seen in: grid_id; 0: none */
+    uint64_t told_to; /* of whoever is told in each launch, to tell those that know it apart */
     ptera_finding data;
     ptera_party parties[2];
     struct pt_arena arena; /* has it, and its texts */
@@ -25,6 +26,12 @@ void pt_finding_close(ptera_engine *engine);
 void pt_finding_add(const struct pt_warp *warp, const struct pt_finding *finding);
 /* The warp's fault as a finding of the checker of memory, if it is one. */
 void pt_finding_add_fault(const struct pt_warp *warp, const struct pt_fault *fault);
+/* From now on pt_findings.tell is told of a finding in each launch in which it is seen. */
+void pt_finding_tell_launches(ptera_engine *engine);
+/* Says that finding `index` is told to `whom`. False: it was the last time, too. */
+bool pt_finding_tell_to(ptera_engine *engine, unsigned index, uint64_t whom);
+/* True if it was told to `whom` last. */
+bool pt_finding_was_told(ptera_engine *engine, unsigned index, uint64_t whom);
 /* Likewise of what the host does while no kernel runs: the party's `place` says what that is. */
 void pt_finding_add_host(ptera_engine *engine, const struct pt_finding *finding);
 /* The host reads memory, by what `place` says: finds what was made of what nobody wrote. Returns

@@ -63,6 +63,22 @@ ptera_result pt_finding_file_append(const ptera_engine *engine, unsigned index, 
     return fclose(out) == 0 ? PTERA_OK : PTERA_ERROR_FILE;
 }
 
+/* How many findings there is no more to say of. */
+static void put_untold(FILE *out, const ptera_engine *engine)
+{
+    if (engine->findings.untold)
+        fprintf(out, "untold %" PRIu64 "\n", engine->findings.untold);
+}
+
+ptera_result pt_finding_file_append_untold(const ptera_engine *engine, const char *path)
+{
+    FILE *out = fopen(path, "ae");
+    if (!out)
+        return PTERA_ERROR_FILE;
+    put_untold(out, engine);
+    return fclose(out) == 0 ? PTERA_OK : PTERA_ERROR_FILE;
+}
+
 ptera_result ptera_engine_findings_save(const ptera_engine *engine, const char *path)
 {
     if (!engine || !path)
@@ -72,7 +88,6 @@ ptera_result ptera_engine_findings_save(const ptera_engine *engine, const char *
         return PTERA_ERROR_FILE;
     for (unsigned i = 0; put(out, engine, i); i++)
         continue;
-    if (engine->findings.untold)
-        fprintf(out, "untold %" PRIu64 "\n", engine->findings.untold);
+    put_untold(out, engine);
     return fclose(out) == 0 ? PTERA_OK : PTERA_ERROR_FILE;
 }

@@ -23,6 +23,7 @@ from ptera.errors import (
     InvalidLaunch,
     InvalidPTX,
     KernelError,
+    Party,
     UnsupportedPTX,
 )
 from ptera.kernel import Kernel, Parameter
@@ -45,6 +46,7 @@ __all__ = [
     "KernelError",
     "Module",
     "Parameter",
+    "Party",
     "UnsupportedPTX",
     "default_engine",
     "devices",

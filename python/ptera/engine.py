@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import threading
 import weakref
@@ -10,11 +11,20 @@ from types import TracebackType
 from typing import Any
 
 from ptera._library import ffi, lib, sized, text, values_of
-from ptera.errors import check
+from ptera.errors import Finding, check, finding_at
 
 __all__ = ["Engine", "default_engine"]
 
 _LOG_NAMES = {0: "note", 1: "warning", 2: "error"}
+
+
+#: Told of what checkers find in any engine, from any thread; see ptera.pytest_plugin.
+_listeners: list[Callable[[Finding], object]] = []
+_engines: weakref.WeakSet[Engine] = weakref.WeakSet()
+
+
+def _living_engines() -> list[Engine]:
+    return [engine for engine in _engines if not engine.closed]
 
 
 def _write(output: str) -> None:
@@ -28,7 +38,7 @@ class Engine:
         threads: how many; 0: one for each core.
         device: the GPU that it stands for by its id ("h100"; `devices()` lists them).
         cpu: "v2", "v3", "v4": a CPU level; None: the best.
-        observe: observers that watch all launches, "race,isolate".
+        observe: observers that watch all launches, "race,isolate"; None: those of PTERA_OBSERVE.
         fmad: contract mul and add into fma, as NVIDIA's assembler does.
         memory_bytes: a limit of buffers, variables, device heap and local memory; 0: none.
         stack_bytes: local memory of a thread whose need is not known statically.
@@ -71,14 +81,17 @@ class Engine:
                 strings.append(ffi.new("char[]", value.encode()))
                 setattr(options, name, strings[-1])
         problems: list[str] = []
-        self._callbacks = _callbacks_of(print, log, problems)
-        options.print, options.log = self._callbacks
         handle = ffi.new("ptera_engine **")
+        self._callbacks = (*_callbacks_of(print, log, problems), _tell_listeners_of(handle))
+        options.print, options.log, options.finding = self._callbacks
         check(lib.ptera_engine_create(options, handle), "; ".join(problems))
         self._handle = handle[0]
         self.closed = False
+        #: Launches are watched: the memory of their arguments must be known.
+        self.is_observed = bool(os.environ.get("PTERA_OBSERVE") if observe is None else observe)
         self._finalizer = weakref.finalize(self, _destroy, self._handle, self._callbacks)
         self.stream = Stream(self)
+        _engines.add(self)
 
     def close(self) -> None:
         """Ends the engine, its modules and its memory; more than once does nothing."""
@@ -117,6 +130,13 @@ class Engine:
         check(lib.ptera_engine_info(self.handle, info))
         return values_of(info)
 
+    def findings(self) -> list[Finding]:
+        """What checkers found so far, in all launches: of `observe`, and of their `checks`."""
+        found: list[Finding] = []
+        while (finding := finding_at(self.handle, len(found))) is not None:
+            found.append(finding)
+        return found
+
     @property
     def compute_capability(self) -> tuple[int, int]:
         """Of the GPU that it stands for: (9, 0)."""
@@ -148,6 +168,16 @@ class Engine:
 def _destroy(handle: Any, callbacks: Any) -> None:
     del callbacks  # lived as long as the engine
     lib.ptera_engine_destroy(handle)
+
+
+def _tell_listeners_of(handle: Any) -> Any:
+    def hear(_: Any, index: int) -> None:
+        finding = finding_at(handle[0], index) if _listeners else None
+        if finding is not None:
+            for listener in _listeners:
+                listener(finding)
+
+    return ffi.callback("void(void *, unsigned)", hear)
 
 
 def _callbacks_of(

@@ -6,7 +6,7 @@ import dataclasses
 import re
 from typing import Any
 
-from ptera._library import ffi, lib, sized, text
+from ptera._library import ffi, lib, sized, text, values_of
 
 __all__ = [
     "Diagnostic",
@@ -17,6 +17,7 @@ __all__ = [
     "InvalidLaunch",
     "InvalidPTX",
     "KernelError",
+    "Party",
     "UnsupportedPTX",
 ]
 
@@ -111,6 +112,28 @@ class IllegalAddress(KernelError):
 
 
 @dataclasses.dataclass(frozen=True)
+class Party:
+    """One of those that a finding is about: a thread (or the host), and what it does where."""
+
+    is_thread: bool = False
+    cta: tuple[int, ...] = (0, 0, 0)
+    thread: tuple[int, ...] = (0, 0, 0)
+    function: str = ""
+    file: str = ""  #: of PTX; of the host: what it does
+    line: int = 0
+    column: int = 0
+    source: str = ""  #: where the PTX has .loc
+    source_line: int = 0
+    instruction: str = ""
+    action: str = ""  #: "reads", "writes", "updates"
+    what: str = ""  #: "shared address 0x400"
+    address: int = 0
+    bytes: int = 0
+    value: int | None = None
+    allocation: str = ""  #: what lies at the address
+
+
+@dataclasses.dataclass(frozen=True)
 class Finding:
     """What a checker says of a place in PTX."""
 
@@ -120,6 +143,13 @@ class Finding:
     message: str
     text: str  #: FILE:LINE:COL: error: message, the line and a caret; or note:
     is_note: bool = False  #: it does no harm by itself, and is a warning
+    tool: str = ""  #: the checker, "race"
+    kind: str = ""  #: "race-async": `ptera check --explain` says what it means
+    kernel: str = ""
+    detail: str = ""  #: what is wrong or missing: the end of the message
+    count: int = 1  #: how often, so far
+    launch: int = 0
+    parties: tuple[Party, ...] = ()
 
     @classmethod
     def parse(cls, text: str) -> Finding:
@@ -131,6 +161,68 @@ class Finding:
 
     def __str__(self) -> str:
         return self.text
+
+
+def _finding_of(values: dict[str, Any], parties: list[dict[str, Any]]) -> Finding:
+    fields = {f.name for f in dataclasses.fields(Party)}
+    made = []
+    for p in parties:
+        if not p.get("has_value"):
+            p["value"] = None
+        p["is_thread"] = bool(p.get("is_thread"))
+        made.append(Party(**{k: v for k, v in p.items() if k in fields and v is not None}))
+    where = made[0] if made else Party()
+    names = ("tool", "kind", "kernel", "detail", "message", "text")
+    return Finding(
+        file=where.file,
+        line=where.line,
+        column=where.column,
+        count=int(values["count"]),
+        launch=int(values["launch"]),
+        is_note=bool(values["is_note"]),
+        parties=tuple(made),
+        **{name: values[name] or "" for name in names},
+    )
+
+
+def finding_at(engine: Any, index: int) -> Finding | None:
+    """Finding `index` of a ptera_engine, as far as it is seen now; None: there is none."""
+    finding, party = sized("ptera_finding"), sized("ptera_party")
+    if lib.ptera_engine_finding(engine, index, finding) != lib.PTERA_OK:
+        return None
+    parties = []
+    while lib.ptera_engine_finding_party(engine, index, len(parties), party) == lib.PTERA_OK:
+        parties.append(values_of(party))
+    return _finding_of(values_of(finding), parties)
+
+
+def _value_of(name: str, text: str) -> Any:
+    if name in ("cta", "thread"):
+        return tuple(map(int, text.split()))
+    numbers = ("count", "launch", "line", "column", "source_line", "address", "bytes", "value")
+    if name in numbers or name.startswith(("is_", "has_")):
+        return int(text)
+    return re.sub(r"\\(.)", lambda m: "\n" if m[1] == "n" else m[1], text)
+
+
+def findings_in(text: str) -> dict[str, Finding]:
+    """What checkers wrote to PTERA_CHECK_FILE, by id: the last that was written of each."""
+    found = {}
+    for block in re.split(r"^finding\n", text, flags=re.MULTILINE)[1:]:
+        values: dict[str, Any] = {}
+        parties: list[dict[str, Any]] = []
+        for line in block.splitlines():
+            name, _, value = line.partition(" ")
+            number, _, member = name.partition(".")
+            if member:
+                while len(parties) <= int(number):
+                    parties.append({})
+                parties[int(number)][member] = _value_of(member, value)
+            else:
+                values[name] = _value_of(name, value)
+        if "text" in values and "launch" in values:
+            found[values["id"]] = _finding_of(values, parties)
+    return found
 
 
 class FindingsError(Error):

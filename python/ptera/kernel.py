@@ -105,7 +105,7 @@ class Kernel:
             cooperative: all CTAs resident at once.
             isolate: test every access: what is not the kernel's memory is an IllegalAddress.
             math: "exact" or "fast".
-            checks: checkers, of "init", "mem" and "race"; what they find is a FindingsError.
+            checks: checkers, of "init", "mem", "order", "race" and "sync"; what they find is a FindingsError.
             order: "lockstep", "lanes", "reverse" or "turns": of threads.
             async_late: asynchronous operations take place as late as PTX allows.
             unwritten: 1 to 255: what shared and local memory hold where a CTA begins.
@@ -222,10 +222,13 @@ class Launcher:
         launch = _new(_LAUNCH, self._launch[0])
         launch.parameter_block = memory = _from_buffer(_CHARS, block)
         launch.parameter_block_bytes = len(block)
-        if self._stream is not None:
+        is_observed = kernel._engine.is_observed
+        if self._stream is not None and not is_observed:
             self._start(launch, keep)
             return
-        if launch.isolate or launch.checks:
+        if launch.isolate or launch.checks or is_observed:
+            if self._stream is not None:  # what is observed is waited for
+                self._stream.synchronize()
             self._launch_checked(launch, keep)
             return
         result = lib.ptera_kernel_launch(kernel.handle, launch)
@@ -336,7 +339,7 @@ def _three(value: Any, what: str) -> tuple[int, int, int]:
     return int(x), int(y), int(z)
 
 
-_CHECKERS = ("init", "mem", "race")
+_CHECKERS = ("init", "mem", "order", "race", "sync")
 
 
 def _choice(name: str, value: Any, choices: dict[Any, Any]) -> Any:

@@ -1,20 +1,31 @@
 """pytest --ptera: the tests run where there is a GPU, Ptera's.
 
 pytest is started anew by `ptera exec`, so that Ptera's libraries are in place before conftest.py
-and the tests import anything.
+and the tests import anything. With --ptera-check=race,mem kernels are checked, those of programs
+that use the driver and those of ptera.Engine: a finding fails the test that made it.
 """
 
 from __future__ import annotations
 
+import ctypes
 import os
+import shutil
+import tempfile
+from collections.abc import Generator
 from typing import Any
 
 import pytest
 
+from ptera.engine import _listeners, _living_engines
+from ptera.errors import Finding, findings_in
 from ptera.program import execute_python
 
 #: Set for the pytest that `ptera exec` starts.
 _INSIDE = "PTERA_PYTEST"
+
+#: What `all` means, as in `ptera check all`; the others are asked for by name.
+_ALL = ("init", "mem", "race", "sync")
+_CHECKERS = (*_ALL, "init-load", "order")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -24,17 +35,42 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption(
         "--ptera-engine", choices=("auto", "interp", "jit"), help="who runs kernels; default: auto"
     )
+    group.addoption(
+        "--ptera-check",
+        metavar="TOOL[,TOOL]",
+        help="checkers of kernels (implies --ptera): a finding fails the test that made it; "
+        "of " + ", ".join(_CHECKERS) + ", all",
+    )
 
 
 def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "ptera: runs only under --ptera")
+    if config.getoption("--ptera-check") and os.environ.get(_INSIDE):
+        config.pluginmanager.register(_Checkers(os.environ["PTERA_CHECK_FILE"]))
+
+
+def _tools_of(option: str) -> str:
+    tools: list[str] = []
+    for name in option.split(","):
+        if name != "all" and name not in _CHECKERS:
+            known = ", ".join((*_CHECKERS, "all"))
+            raise pytest.UsageError(f"--ptera-check: there is no checker '{name}', but {known}")
+        tools.extend(_ALL if name == "all" else [name])
+    return ",".join(dict.fromkeys(tools))
+
+
+def _set_checkers(option: str) -> None:
+    os.environ["PTERA_CHECK"] = os.environ["PTERA_OBSERVE"] = _tools_of(option)
+    os.environ["PTERA_CHECK_FILE"] = os.path.join(tempfile.mkdtemp(prefix="ptera-findings-"), "0")
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_load_initial_conftests(early_config: Any) -> None:
     options = early_config.known_args_namespace
-    if not options.ptera or os.environ.get(_INSIDE):
+    if not (options.ptera or options.ptera_check) or os.environ.get(_INSIDE):
         return
+    if options.ptera_check:
+        _set_checkers(options.ptera_check)
     os.environ[_INSIDE] = "1"
     if options.ptera_device:
         os.environ["PTERA_DEVICE"] = options.ptera_device
@@ -46,8 +82,12 @@ def pytest_load_initial_conftests(early_config: Any) -> None:
     execute_python(["-m", "pytest", *early_config.invocation_params.args])
 
 
+def _is_on(config: pytest.Config) -> bool:
+    return bool(config.getoption("--ptera") or config.getoption("--ptera-check"))
+
+
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    if config.getoption("--ptera"):
+    if _is_on(config):
         return
     skip = pytest.mark.skip(reason="needs --ptera")
     for item in items:
@@ -56,10 +96,91 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def pytest_report_header(config: pytest.Config) -> list[str]:
-    if not config.getoption("--ptera"):
+    if not _is_on(config):
         return []
     import ptera
 
     with ptera.Engine() as engine:
         info = engine.info()
-    return [f"ptera: {info['version']}, {info['device']}, CPU level {info['cpu_level']}"]
+    header = f"ptera: {info['version']}, {info['device']}, CPU level {info['cpu_level']}"
+    checkers = config.getoption("--ptera-check")
+    return [header + (f", checked by {_tools_of(checkers)}" if checkers else "")]
+
+
+class _Checkers:
+    """Fails the tests in which more than notes is found: item.ptera_findings has all as objects.
+
+    The driver gets a file for each test, which has what is seen then, found before or not. Engines
+    of the package tell; what they know already they have counted.
+    """
+
+    def __init__(self, path: str) -> None:
+        self._folder = os.path.dirname(path)
+        self._files = 0
+        self._heard: list[Finding] = []  # for the first time
+        self._listener = self._heard.append
+        self._counts: dict[int, list[int]] = {}  # by engine
+        _listeners.append(self._listener)
+
+    def _written(self) -> list[Finding]:
+        path = os.environ["PTERA_CHECK_FILE"]
+        self._files += 1
+        os.environ["PTERA_CHECK_FILE"] = os.path.join(self._folder, str(self._files))
+        try:
+            with open(path, encoding="utf-8", errors="replace") as file:
+                found = list(findings_in(file.read()).values())
+        except FileNotFoundError:
+            return []
+        os.unlink(path)
+        return found
+
+    def _counted(self) -> list[Finding]:
+        found = []
+        for engine in _living_engines():
+            now = engine.findings()
+            before = self._counts.get(id(engine), [])
+            found += [f for f, count in zip(now, before) if f.count > count]
+            self._counts[id(engine)] = [f.count for f in now]
+        return found
+
+    def _take(self) -> list[Finding]:
+        """What was seen since the last call."""
+        heard = self._heard[:]
+        del self._heard[: len(heard)]
+        return heard + self._counted() + self._written()
+
+    def _judge(self, item: pytest.Item, outcome: Any) -> None:
+        _synchronize()
+        findings = self._take()
+        if not findings:
+            return
+        item.ptera_findings = [*getattr(item, "ptera_findings", []), *findings]  # type: ignore[attr-defined]
+        texts = "\n".join(f"{f.text}  ptera check --explain {f.kind}" for f in findings)
+        if outcome.excinfo is None and not all(f.is_note for f in findings):
+            outcome.force_exception(
+                pytest.fail.Exception(f"ptera found {len(findings)}:\n{texts}", pytrace=False)
+            )
+        else:
+            item.add_report_section("call", "ptera", texts)
+
+    @pytest.hookimpl(hookwrapper=True)
+    def pytest_runtest_call(self, item: pytest.Item) -> Generator[None, Any, None]:
+        self._judge(item, (yield))
+
+    @pytest.hookimpl(hookwrapper=True)
+    def pytest_runtest_teardown(self, item: pytest.Item) -> Generator[None, Any, None]:
+        self._judge(item, (yield))
+
+    def pytest_unconfigure(self) -> None:
+        _listeners.remove(self._listener)
+        del os.environ["PTERA_CHECK"]  # contexts that end with the program tell nobody
+        shutil.rmtree(self._folder, ignore_errors=True)
+
+
+def _synchronize() -> None:
+    """Kernels that the test started run to their end, where the driver is in use at all."""
+    try:
+        driver = ctypes.CDLL("libcuda.so.1", mode=os.RTLD_NOLOAD)
+    except OSError:
+        return
+    driver.cuCtxSynchronize()

@@ -34,12 +34,26 @@ static unsigned number(const char *name)
     return value ? (unsigned)strtoul(value, NULL, 10) : 0;
 }
 
+/* A file, or standard error. */
+static uint64_t number_of(const char *path)
+{
+    uint64_t number = UINT64_C(0xcbf29ce484222325);
+    for (; path && *path; path++)
+        number = (number ^ (unsigned char)*path) * UINT64_C(0x100000001b3);
+    return number;
+}
+
+/* A program may name another file, as one for each of its tests: it gets what is seen from then
+ * on, found before or not. */
 static void hear(void *ud, unsigned index)
 {
     CUcontext ctx = ud;
     ptera_finding finding = {.size = sizeof finding};
     const char *path = variable("PTERA_CHECK_FILE");
     if (!ctx->engine || ptera_engine_finding(ctx->engine, index, &finding) != PTERA_OK)
+        return;
+    pt_finding_tell_launches(ctx->engine);
+    if (!pt_finding_tell_to(ctx->engine, index, number_of(path)))
         return;
     if (path)
         pt_finding_file_append(ctx->engine, index, path);
@@ -122,6 +136,16 @@ static void find_leaks(CUcontext ctx)
     }
 }
 
+/* Those that the file has. */
+static void put_again(ptera_engine *engine, const char *path)
+{
+    ptera_finding finding = {.size = sizeof finding};
+    for (unsigned i = 0; ptera_engine_finding(engine, i, &finding) == PTERA_OK; i++)
+        if (pt_finding_was_told(engine, i, number_of(path)))
+            pt_finding_file_append(engine, i, path);
+    pt_finding_file_append_untold(engine, path);
+}
+
 static void put_counts(const ptera_engine *engine)
 {
     ptera_finding finding = {.size = sizeof finding};
@@ -138,7 +162,7 @@ void pt_cu_check_end(CUcontext ctx)
     if (variable("PTERA_CHECK_LEAKS"))
         find_leaks(ctx);
     if (path)
-        ptera_engine_findings_save(ctx->engine, path);
+        put_again(ctx->engine, path);
     else
         put_counts(ctx->engine);
 }

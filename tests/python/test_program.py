@@ -39,6 +39,67 @@ def test_other():
 """
 
 
+CHECKED = """
+import array, ctypes, ptera
+
+PTX = '''
+.version 8.0
+.target sm_90
+.address_size 64
+.visible .entry store(.param .u64 out, .param .u32 times)
+{
+    .reg .b32 %r<4>;
+    .reg .b64 %rd<4>;
+    ld.param.u64 %rd1, [out];
+    mov.u32 %r1, %tid.x;
+    ld.param.u32 %r2, [times];
+    mul.lo.u32 %r2, %r1, %r2;
+    mul.wide.u32 %rd2, %r2, 4;
+    add.u64 %rd1, %rd1, %rd2;
+    st.global.u32 [%rd1], %r1;
+    ret;
+}
+'''
+
+def store(times):
+    out = array.array("I", bytes(256))
+    ptera.Module(PTX, name="store.ptx").store[1, 64](out, times)
+
+def store_by_driver(times):
+    cuda = ctypes.CDLL("libcuda.so.1")
+    context, module, kernel, out = (ctypes.c_void_p() for _ in range(4))
+    at = ctypes.byref
+    assert cuda.cuInit(0) == 0 and cuda.cuDevicePrimaryCtxRetain(at(context), 0) == 0
+    assert cuda.cuCtxSetCurrent(context) == 0
+    assert cuda.cuModuleLoadData(at(module), PTX.encode()) == 0
+    assert cuda.cuModuleGetFunction(at(kernel), module, b"store") == 0
+    assert cuda.cuMemAlloc_v2(at(out), ctypes.c_size_t(256)) == 0
+    number = ctypes.c_uint(times)
+    parameters = (ctypes.c_void_p * 2)(ctypes.addressof(out), ctypes.addressof(number))
+    assert cuda.cuLaunchKernel(kernel, 1, 1, 1, 64, 1, 1, 0, None, parameters, None) == 0
+
+def test_clean():
+    store(1)
+    store_by_driver(1)
+
+def test_engine():
+    store(0)
+
+def test_engine_again():
+    store(0)
+
+def test_driver():
+    store_by_driver(0)
+
+def test_driver_again():
+    store_by_driver(0)
+
+def test_clean_again():
+    store(1)
+    store_by_driver(1)
+"""
+
+
 def run(*arguments, path=""):
     own = str(pathlib.Path(ptera.__file__).parent.parent)
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, [own, path]))}
@@ -91,16 +152,30 @@ class PythonM(unittest.TestCase):
 
 @unittest.skipUnless(pytest, "there is no pytest")
 class Pytest(unittest.TestCase):
-    def pytest(self, *options):
+    def pytest(self, *options, source=TESTS):
         with tempfile.TemporaryDirectory() as folder:
             tests = pathlib.Path(folder) / "test_gpu.py"
-            tests.write_text(TESTS)
+            tests.write_text(source)
             return run("pytest", "-p", "no:cacheprovider", str(tests), *options)
 
     def test_with_a_gpu(self):
         done = self.pytest("--ptera", "--ptera-device", "h100")
         self.assertIn("2 passed", done.stdout, done.stderr)
         self.assertIn("ptera: " + ptera.__version__ + ", h100", done.stdout)
+
+    def test_findings_fail_their_tests(self):
+        """Found before or not, by the driver or by the package."""
+        done = self.pytest("--ptera-check=race,mem", "-rA", source=CHECKED)
+        for name in ("clean", "clean_again"):
+            self.assertIn(f"PASSED test_gpu.py::test_{name}\n", done.stdout, done.stderr)
+        for name in ("engine", "engine_again", "driver", "driver_again"):
+            self.assertIn(f"FAILED test_gpu.py::test_{name}", done.stdout)
+        self.assertIn("explain race", done.stdout)
+
+    def test_refuses_unknown_checkers(self):
+        done = self.pytest("--ptera-check=rase")
+        self.assertIn("there is no checker 'rase', but init, mem, race, sync", done.stderr)
+        self.assertEqual(done.returncode, 4)
 
     def test_without(self):
         self.assertIn("1 passed, 1 skipped", self.pytest().stdout)
