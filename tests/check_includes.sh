@@ -44,7 +44,8 @@ else
 fi
 check runtime/registers 'runtime/registers/|ir/'
 runtime='runtime/[a-z_]*\.(h|def)"|runtime/registers/estimate.h|frontend/|ir/|ptera.h'
-runtime="$runtime|backend/(exec|native|observer|barrier|cache_folder|findings|shadow|schedule|written|traced)\.(h|def)"
+runtime="$runtime|backend/(exec|native|observer|barrier|cache_folder|findings|shadow)\.(h|def)"
+runtime="$runtime|backend/(schedule|written|traced)\.h"
 check runtime "$runtime" 'cuda*' compilers ocelot registers nvml
 driver="backend/semantics/(tensormap(_encode)?|texture).h|backend/shadow.h"
 check runtime/cuda "runtime/cuda/|runtime/[a-z_]*\.h\"|$driver|frontend/|ir/|ptera.h"

@@ -105,7 +105,7 @@ class Kernel:
             cooperative: all CTAs resident at once.
             isolate: test every access: what is not the kernel's memory is an IllegalAddress.
             math: "exact" or "fast".
-            checks: checkers, of "init", "mem", "order", "race" and "sync"; what they find is a FindingsError.
+            checks: of "init", "mem", "order", "race" and "sync"; what they find is a FindingsError.
             order: "lockstep", "lanes", "reverse" or "turns": of threads.
             async_late: asynchronous operations take place as late as PTX allows.
             unwritten: 1 to 255: what shared and local memory hold where a CTA begins.
@@ -266,8 +266,9 @@ class Launcher:
                 check(lib.ptera_memory_unregister(engine.handle, ffi.cast("void *", address)))
         if findings and result == lib.PTERA_ERROR_FINDINGS:
             raise FindingsError(result, findings)
-        for note in findings:
-            warnings.warn(note.text, stacklevel=4)
+        for finding in findings:
+            if finding.is_note:
+                warnings.warn(finding.text, stacklevel=4)
         kernel._check(result)
 
 

@@ -154,7 +154,8 @@ class _Checkers:
         findings = self._take()
         if not findings:
             return
-        item.ptera_findings = [*getattr(item, "ptera_findings", []), *findings]  # type: ignore[attr-defined]
+        before = getattr(item, "ptera_findings", [])
+        item.ptera_findings = [*before, *findings]  # type: ignore[attr-defined]
         texts = "\n".join(f"{f.text}  ptera check --explain {f.kind}" for f in findings)
         if outcome.excinfo is None and not all(f.is_note for f in findings):
             outcome.force_exception(

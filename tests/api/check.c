@@ -20,9 +20,19 @@
     "    ld.shared.u32 %r5, [%r4];\n"                                                     \
     "    ret;\n"                                                                          \
     "}\n"
-static const char text[] = HEADER KERNEL("early", "")
-    KERNEL("late", "    cp.async.wait_all;\n    bar.sync 0;\n") ".visible .entry fails(.param .u64 "
-                                                                "p)\n{\n    trap;\n}\n";
+static const char text[] = HEADER KERNEL("early", "") KERNEL(
+    "late", "    cp.async.wait_all;\n    bar.sync 0;\n") ".visible .entry fails(.param .u64 "
+                                                         "p)\n{\n    trap;\n}\n"
+                                                         ".visible .entry last(.param .u64 p)\n"
+                                                         "{\n"
+                                                         "    .reg .b64 %rd1;\n"
+                                                         "    .reg .b32 %r1;\n"
+                                                         "    ld.param.u64 %rd1, [p];\n"
+                                                         "    mov.u32 %r1, %ctaid.x;\n"
+                                                         "    st.global.u32 [%rd1], %r1;\n"
+                                                         "    red.global.add.u32 [%rd1+4], 1;\n"
+                                                         "    ret;\n"
+                                                         "}\n";
 
 struct told {
     unsigned n;
@@ -117,6 +127,21 @@ static void check_reading(void)
     ptera_engine_destroy(engine);
 }
 
+/* The launch runs under several schedules; memory is what it would be after one. */
+static void test_order(ptera_engine *engine, ptera_module *module)
+{
+    struct told told = {0};
+    uint32_t *p = new_buffer(engine, 256);
+    ptera_kernel *last = kernel_of(module, "last");
+    CHECK_INT(launch_checked(last, p, 0, NULL), PTERA_OK);
+    CHECK_INT(launch_checked(last, p, PTERA_CHECK_ORDER, &told), PTERA_ERROR_FINDINGS);
+    CHECK_INT(told.n, 1);
+    CHECK_HAS(told.text, "error: order: thread (");
+    CHECK_HAS(told.text, "which st.global.u32 at k.ptx:");
+    CHECK_INT(p[0], 7); /* of CTAs in ascending order, as one worker runs them */
+    CHECK_INT(p[1], 16 * 64);
+}
+
 int main(void)
 {
     struct told told = {0};
@@ -137,6 +162,7 @@ int main(void)
     CHECK_INT(launch_checked(late, p, 1u << 30, &told), PTERA_ERROR_INVALID_ARGUMENT);
     CHECK_INT(launch_checked(kernel_of(module, "fails"), p, PTERA_CHECK_RACE, &told),
               PTERA_ERROR_TRAP);
+    test_order(engine, module);
     ptera_engine_destroy(engine);
     check_repetitions();
     check_reading();

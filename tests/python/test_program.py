@@ -167,9 +167,9 @@ class Pytest(unittest.TestCase):
         """Found before or not, by the driver or by the package."""
         done = self.pytest("--ptera-check=race,mem", "-rA", source=CHECKED)
         for name in ("clean", "clean_again"):
-            self.assertIn(f"PASSED test_gpu.py::test_{name}\n", done.stdout, done.stderr)
+            self.assertRegex(done.stdout, rf"PASSED \S*test_gpu.py::test_{name}\n")
         for name in ("engine", "engine_again", "driver", "driver_again"):
-            self.assertIn(f"FAILED test_gpu.py::test_{name}", done.stdout)
+            self.assertRegex(done.stdout, rf"FAILED \S*test_gpu.py::test_{name} ")
         self.assertIn("explain race", done.stdout)
 
     def test_refuses_unknown_checkers(self):
