@@ -288,7 +288,7 @@ static enum pt_image_status read_later(struct reader *r, const struct found *f,
 {
     if (!f->has_machine_code || !f->later.at)
         return fail_no_ptx(r, f);
-    r->out->is_later = true;
+    r->out->is_later = r->out->is_assembled = true;
     return read_entry(r, &f->later, unit);
 }
 
@@ -306,6 +306,7 @@ static enum pt_image_status read_found(struct reader *r, const struct found *f,
         return status;
     if (pt_cubin_read(unit->text, unit->len, &cubin) != PT_CUBIN_PTX)
         return read_later(r, f, unit);
+    r->out->is_assembled = true;
     unit->text = cubin.text;
     unit->len = cubin.len;
     return PT_IMAGE_OK;
@@ -387,6 +388,7 @@ static enum pt_image_status read_elf(struct reader *r, const void *image, size_t
             "the image holds PTX assembled for sm_%u%s, which a device of compute capability "
             "%u.%u does not run",
             cubin.sm, feature, r->sm / 10, r->sm % 10);
+    r->out->is_assembled = true;
     return give(r, cubin.text, cubin.len, "the PTX inside is empty");
 }
 

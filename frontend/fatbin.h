@@ -20,7 +20,8 @@ enum pt_image_status {
 struct pt_image_text {
     const char *text;
     size_t len;
-    bool is_later; /* it is for a later device: see pt_image_read */
+    bool is_later;     /* it is for a later device: see pt_image_read */
+    bool is_assembled; /* of machine code, or of a cubin, some of it */
     const char *message;
 };
 

@@ -124,6 +124,9 @@ void report_html_put(FILE *out, const struct report *report)
 {
     fputs(head, out);
     fprintf(out, "<p>%u finding%s</p>\n", report->n, report->n == 1 ? "" : "s");
+    if (report->untold)
+        fprintf(out, "<p>%llu more findings are not told apart</p>\n",
+                (unsigned long long)report->untold);
     for (unsigned i = 0; i < report->n; i++)
         put_finding(out, &report->v[i]);
     fprintf(out, "</body></html>\n");

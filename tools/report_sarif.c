@@ -113,5 +113,6 @@ void report_sarif_put(FILE *out, const struct report *report)
         fprintf(out, "%s\n      ", i ? "," : "");
         put_result(out, &report->v[i]);
     }
-    fprintf(out, "]\n  }]\n}\n");
+    fprintf(out, "],\n    \"properties\": {\"untold\": %llu}\n  }]\n}\n",
+            (unsigned long long)report->untold);
 }

@@ -2,6 +2,7 @@
  * select. */
 #include "backend/interp/lanes.h"
 #include "backend/interp/decode.h"
+#include "ir/chapter.h"
 
 static const struct pt_lanes_row *const lists[] = {
 #define X(list) PT_LEVEL_NAME(pt_lanes_##list),
@@ -15,7 +16,7 @@ static bool is_listed(const struct pt_form *form)
 {
     static const char *const chapters[] = {"integer", "float", "logic", "convert"};
     for (size_t i = 0; i < sizeof chapters / sizeof *chapters; i++)
-        if (strcmp(pt_op_chapter((enum pt_op)form->op), chapters[i]) == 0)
+        if (pt_chapter_has(chapters[i], (enum pt_op)form->op))
             return !(form->effects & ~(uint32_t)PT_FX_FP);
     return false;
 }

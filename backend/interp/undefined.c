@@ -6,6 +6,7 @@
 #include "backend/interp/mma_step.h"
 #include "backend/interp/undefined.h"
 
+#include "ir/chapter.h"
 #include "ir/insn.h"
 
 /* ---- registers ------------------------------------------------------------------------------- */
@@ -345,11 +346,6 @@ static bool multiply(const struct step *s, uint32_t insn, uint32_t lanes)
     return false;
 }
 
-static bool is_of(const struct pt_form *form, const char *chapter)
-{
-    return !strcmp(pt_op_chapter((enum pt_op)form->op), chapter);
-}
-
 void pt_undefined_transfer(struct pt_frame *f, uint32_t insn, uint32_t lanes)
 {
     const struct pt_module *m = f->state->program->base.image->module;
@@ -359,9 +355,10 @@ void pt_undefined_transfer(struct pt_frame *f, uint32_t insn, uint32_t lanes)
     s.form = pt_insn_form(m, s.insn);
     s.o = s.insn->n_operands ? &func->operands.v[s.insn->operands] : NULL;
     pt_insn_regs(m, func, s.insn, see, &s);
-    if (s.undefined && is_of(s.form, "matrix") && multiply(&s, insn, lanes))
+    bool is_matrix = pt_chapter_has("matrix", (enum pt_op)s.form->op);
+    if (s.undefined && is_matrix && multiply(&s, insn, lanes))
         return;
-    if (s.form->effects & NOT_FOLLOWED || is_of(s.form, "matrix") || !s.origin)
+    if (s.form->effects & NOT_FOLLOWED || is_matrix || !s.origin)
         s.undefined = 0;
     if (!(s.undefined & lanes) && !(s.form->effects & PT_FX_WARP && s.undefined)) {
         for (uint32_t i = 0; i < s.n_defs; i++)

@@ -11,9 +11,9 @@
 #include <unistd.h>
 
 #include "frontend/cubin.h"
+#include "frontend/device_runtime.h"
 #include "frontend/fatbin.h"
 #include "frontend/link_text.h"
-#include "runtime/compilers/device_runtime.h"
 #include "runtime/compilers/real.h"
 
 enum {
@@ -243,7 +243,7 @@ static int GetLinkedCubin(struct handle *h, void *cubin)
 #define FORWARD(name, parameters, arguments)                                   \
     static int name parameters                                                 \
     {                                                                          \
-        int (*real) parameters = (int(*) parameters)find(#name);               \
+        int(*real) parameters = (int(*) parameters)find(#name);                \
         return !h ? ERROR_NULL_INPUT : real ? real arguments : ERROR_INTERNAL; \
     }
 #include "runtime/compilers/nvjitlink.def"
@@ -252,11 +252,11 @@ static int GetLinkedCubin(struct handle *h, void *cubin)
 #define ALIAS(name, full) extern __typeof__(name) full __attribute__((alias(#name)));
 #define RELEASE(name, release) ALIAS(name, __nvJitLink##name##_##release)
 #if PT_MAJOR == 12
-#define RELEASES(name)                                                                  \
-    RELEASE(name, 12_0)                                                                 \
-    RELEASE(name, 12_1) RELEASE(name, 12_2) RELEASE(name, 12_3) RELEASE(name, 12_4)     \
-        RELEASE(name, 12_5) RELEASE(name, 12_6) RELEASE(name, 12_7) RELEASE(name, 12_8) \
-            RELEASE(name, 12_9)
+#define RELEASES(name)                                                              \
+    RELEASE(name, 12_0)                                                             \
+    RELEASE(name, 12_1)                                                             \
+    RELEASE(name, 12_2) RELEASE(name, 12_3) RELEASE(name, 12_4) RELEASE(name, 12_5) \
+        RELEASE(name, 12_6) RELEASE(name, 12_7) RELEASE(name, 12_8) RELEASE(name, 12_9)
 #else
 #define RELEASES(name)  \
     RELEASE(name, 13_0) \

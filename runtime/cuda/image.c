@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "frontend/cubin.h"
 #include "frontend/fatbin.h"
 #include "runtime/cuda/driver.h"
 
@@ -21,8 +22,8 @@ static CUresult keep(const struct pt_image_text *found, struct pt_cu_text *text)
     return CUDA_SUCCESS;
 }
 
-static CUresult read_image(const void *image, size_t bytes, struct pt_arena *arena,
-                           struct pt_cu_text *text)
+static CUresult read_image(const void *image, size_t bytes, unsigned registers,
+                           struct pt_arena *arena, struct pt_cu_text *text)
 {
     jmp_buf oom;
     struct pt_image_text found;
@@ -33,8 +34,12 @@ static CUresult read_image(const void *image, size_t bytes, struct pt_arena *are
         return CUDA_ERROR_OUT_OF_MEMORY;
     enum pt_image_status status =
         pt_image_read(image, bytes ? bytes : PT_IMAGE_UNSIZED, sm, arena, &found);
-    if (status == PT_IMAGE_OK && memmem(found.text, found.len, ".version", 8))
+    if (status == PT_IMAGE_OK && memmem(found.text, found.len, ".version", 8)) {
+        const struct pt_cubin told = {
+            .text = found.text, .len = found.len, .registers = found.is_assembled ? 0 : registers};
+        found.text = pt_cubin_add_pragmas(&told, arena, &found.len);
         return keep(&found, text);
+    }
     if (status == PT_IMAGE_OK) {
         snprintf(text->log, sizeof text->log,
                  "the image is neither PTX nor machine code: it has no .version");
@@ -46,12 +51,13 @@ static CUresult read_image(const void *image, size_t bytes, struct pt_arena *are
                                         : CUDA_ERROR_NOT_SUPPORTED;
 }
 
-CUresult pt_cu_image_text(const void *image, size_t bytes, struct pt_cu_text *text)
+CUresult pt_cu_image_text(const void *image, size_t bytes, unsigned registers,
+                          struct pt_cu_text *text)
 {
     struct pt_arena arena;
     *text = (struct pt_cu_text){0};
     pt_arena_init(&arena, &pt_malloc_allocator);
-    CUresult result = read_image(image, bytes, &arena, text);
+    CUresult result = read_image(image, bytes, registers, &arena, text);
     pt_arena_free(&arena);
     return result;
 }

@@ -29,6 +29,9 @@ bool pt_cu_jit_options_read(struct pt_cu_jit_options *o, unsigned n, const CUjit
         case CU_JIT_WALL_TIME:
             o->wall_time = &values[i];
             break;
+        case CU_JIT_MAX_REGISTERS:
+            o->registers = (uint32_t)(uintptr_t)values[i];
+            break;
         default: /* the others advise NVIDIA's compiler */
             if ((unsigned)options[i] >= CU_JIT_NUM_OPTIONS)
                 return false;

@@ -16,6 +16,7 @@ struct pt_cu_jit_log {
 struct pt_cu_jit_options {
     struct pt_cu_jit_log info, error;
     void **wall_time;
+    unsigned registers; /* the most a kernel may have; 0: not said */
 };
 
 /* Reads what a program gives with an image; false if an option is not one. */

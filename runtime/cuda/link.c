@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "frontend/cubin.h"
+#include "frontend/device_runtime.h"
 #include "frontend/fatbin.h"
 #include "frontend/link_text.h"
 #include "frontend/parse.h"
@@ -148,6 +149,8 @@ static CUresult add(CUlinkState state, CUjitInputType type, const void *data, si
     if (type == CU_JIT_INPUT_NVVM)
         return fail(state, CUDA_ERROR_NOT_SUPPORTED,
                     "LTO code cannot be linked without NVIDIA's compiler");
+    if (pt_device_runtime_is(data, bytes))
+        return add_image(state, pt_device_runtime_text, strlen(pt_device_runtime_text), name);
     return add_image(state, data, bytes, name);
 }
 
@@ -206,7 +209,8 @@ static CUresult make_image(CUlinkState state)
         return CUDA_ERROR_OUT_OF_MEMORY;
     const char *text = pt_link_text_join(state->units.v, state->units.n, &state->arena, &len);
     CUresult r = check(state, "linked PTX", text, len);
-    const struct pt_cubin cubin = {.text = text, .len = len, .sm = device_sm()};
+    const struct pt_cubin cubin = {
+        .text = text, .len = len, .sm = device_sm(), .registers = state->options.registers};
     if (r == CUDA_SUCCESS)
         state->image = pt_cubin_write(&cubin, &state->arena, &state->bytes);
     return r;

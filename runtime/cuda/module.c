@@ -189,7 +189,7 @@ static CUresult load_image(CUmodule *out, const void *image, size_t bytes, unsig
         return r;
     if (!out || !image || !pt_cu_jit_options_read(&options, n, names, values))
         return CUDA_ERROR_INVALID_VALUE;
-    r = pt_cu_image_text(image, bytes, &text);
+    r = pt_cu_image_text(image, bytes, options.registers, &text);
     if (r == CUDA_SUCCESS)
         r = load_text(ctx, &text, &options, out);
     else
@@ -453,7 +453,7 @@ static CUresult library_load(CUlibrary *out, const void *image, size_t bytes, un
         return r;
     if (!out || !image || !pt_cu_jit_options_read(&options, n, names, values))
         return CUDA_ERROR_INVALID_VALUE;
-    r = pt_cu_image_text(image, bytes, &text);
+    r = pt_cu_image_text(image, bytes, options.registers, &text);
     if (r != CUDA_SUCCESS) {
         refuse_image(&options, &text);
         pt_cu_log_print("%s", text.log);

@@ -3,23 +3,13 @@
 # which files serve for libraries; a program and a library with a stand-in for NVIDIA's runtime
 # library inside.
 set -u
+. "$(dirname "$0")/../runner/check.sh"
 ptera=$1
 open=$2
 inside=$3
 library=$4
-passed=0
-failed=0
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-
-check() { # NAME WANTED HAVE
-    if [ "$2" = "$3" ]; then
-        passed=$((passed + 1))
-    else
-        echo "FAILED $1: '$3', not '$2'"
-        failed=$((failed + 1))
-    fi
-}
 
 folder=$(dirname "$("$ptera" exec sh -c 'echo "$LD_AUDIT"')")
 
@@ -66,5 +56,4 @@ chmod -x "$work/library.so"
 check "doctor, of a library" 1 "$("$ptera" doctor "$work/library.so" |
     grep -c "library.so: NVIDIA's runtime library inside")"
 
-echo "audit: $passed passed, $failed failed, 0 skipped"
-[ "$failed" = 0 ]
+finish audit

@@ -52,6 +52,14 @@ is 'and to no more' ends 1 mem --suppressions "$work/known" "$kernel" -k load -b
 for format in json sarif html; do
     is $format ends 1 --read "$work/saved" --format $format --log-file "$work/report.$format"
 done
+{ cat "$work/saved" && echo 'untold 7'; } >"$work/more"
+for format in json sarif html; do
+    is "$format, of many" ends 1 --read "$work/more" --format $format \
+        --log-file "$work/more.$format"
+done
+is 'JSON has how many more' holds "$work/more.json" '"untold": 7'
+is 'SARIF has how many more' holds "$work/more.sarif" '"untold": 7'
+is 'HTML has how many more' holds "$work/more.html" '7 more findings are not told apart'
 is 'JSON has the thread' holds "$work/report.json" '"thread": [32, 0, 0]'
 is 'HTML needs nothing else' lacks "$work/report.html" 'src='
 is 'HTML has the source' holds "$work/report.html" '<b class="at">'

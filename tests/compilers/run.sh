@@ -2,30 +2,19 @@
 # NVRTC and nvJitLink under `ptera exec`: run.sh PTERA CLIENT FAKE [FOLDER]. FAKE stands for
 # NVIDIA's libraries; FOLDER has real ones.
 set -u
+. "$(dirname "$0")/../runner/check.sh"
 ptera=$1
 client=$2
 fake=$3
 real=${4-}
-passed=0
-failed=0
-skipped=0
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work" || exit 2
 
-same() { # NAME WANTED HAVE
-    if [ "$2" = "$3" ]; then
-        passed=$((passed + 1))
-    else
-        echo "FAILED $1: '$3', not '$2'"
-        failed=$((failed + 1))
-    fi
-}
-
 gives() { # WANTED ARGUMENT...
     wanted=$1
     shift
-    same "$*" "$wanted" "$("$ptera" exec "$client" "$@" 2>messages)"
+    check "$*" "$wanted" "$("$ptera" exec "$client" "$@" 2>messages)"
 }
 
 ptx() { # NUMBER
@@ -91,7 +80,7 @@ END
 printf '!<arch>\ncuda_device_runtime.o/' >libcudadevrt.a
 gives "-arch=sm_90 cubin 1" link libnvJitLink.so.13 10 grid.ptx libcudadevrt.a
 gives "-arch=sm_90 nvJitLinkAddData: 8" link libnvJitLink.so.13 5 seven.ptx
-same "why" \
+check "why" \
     "ptera: libnvJitLink.so.13: seven.ptx: objects and libraries of the host, and LTO code, are \
 linked with -lto only" "$(cat messages)"
 head -c 64 seven.cubin >cut.cubin
@@ -103,12 +92,12 @@ unset LD_LIBRARY_PATH
 ours=$(dirname "$("$ptera" exec sh -c 'echo "$LD_AUDIT"')")/ptera-compilers
 gives "no library" nvrtc libnvrtc.so.11.2 -arch=sm_90
 gives "no library" nvrtc "$work/libnvrtc.so.13" -arch=sm_90
-same "ours alone" "nvrtcCreateProgram: 11" "$(CUDA_HOME=$work CUDA_PATH=$work "$client" nvrtc \
+check "ours alone" "nvrtcCreateProgram: 11" "$(CUDA_HOME=$work CUDA_PATH=$work "$client" nvrtc \
     "$ours/libnvrtc.so.11.2" -arch=sm_90 2>messages)"
-same "says so" 1 "$(grep -c "libnvrtc.so.11.2: NVIDIA's own.* is not found" messages)"
+check "says so" 1 "$(grep -c "libnvrtc.so.11.2: NVIDIA's own.* is not found" messages)"
 # Without exec by LD_LIBRARY_PATH.
-same "without exec" "-arch=compute_90 cubin 42" "$(LD_LIBRARY_PATH=$ours:$work/lib "$client" nvrtc \
-    libnvrtc.so.13 -arch=sm_90)"
+check "without exec" "-arch=compute_90 cubin 42" \
+    "$(LD_LIBRARY_PATH=$ours:$work/lib "$client" nvrtc libnvrtc.so.13 -arch=sm_90)"
 
 # ---- NVIDIA's own
 # ---------------------------------------------------------------------------------------------
@@ -129,5 +118,4 @@ else
     echo "skipped 9 checks: no libraries of NVIDIA's here"
 fi
 
-echo "compilers: $passed passed, $failed failed, $skipped skipped"
-[ "$failed" = 0 ]
+finish compilers

@@ -101,10 +101,82 @@ static void check_errors(void)
     OK(cuLinkDestroy(state));
 }
 
+/* CUDA's device runtime library has machine code; ours stands in its place. */
+static void check_device_runtime(void)
+{
+    static const char grid[] = PTX_HEADER
+        ".extern .func (.param .b64 r) cudaCGGetIntrinsicHandle(.param .b32 scope);\n"
+        ".visible .entry run(.param .u64 p)\n{\n.reg .b64 %rd<3>;\n.reg .b32 %r;\n"
+        ".reg .pred %q;\nld.param.u64 %rd1, [p];\n"
+        "{ .param .b32 a; .param .b64 r; st.param.b32 [a], 1;\n"
+        "call (r), cudaCGGetIntrinsicHandle, (a);\nld.param.b64 %rd2, [r]; }\n"
+        "setp.eq.u64 %q, %rd2, 0; selp.b32 %r, 42, 0, %q;\nst.global.u32 [%rd1], %r;\nret;\n}\n";
+    static const char library[] = "!<arch>\ncuda_device_runtime.o/";
+    CUlinkState state;
+    void *image;
+    size_t bytes;
+    OK(cuLinkCreate_v2(0, NULL, NULL, &state));
+    OK(add(state, grid, "grid.ptx"));
+    OK(cuLinkAddData_v2(state, CU_JIT_INPUT_LIBRARY, (void *)(uintptr_t)library, sizeof library,
+                        "libcudadevrt.a", 0, NULL, NULL));
+    OK(cuLinkComplete(state, &image, &bytes));
+    check_image(image, bytes);
+    OK(cuLinkDestroy(state));
+}
+
+/* Forty sums at once. */
+static const char *many_registers(char *text)
+{
+    char *p = text + sprintf(text, PTX_HEADER ".visible .entry run(.param .u64 p)\n{\n"
+                                              ".reg .b32 %%r<40>;\n.reg .b64 %%rd1;\n"
+                                              "ld.param.u64 %%rd1, [p];\n");
+    for (int i = 0; i < 40; i++)
+        p += sprintf(p, "ld.volatile.global.u32 %%r%d, [%%rd1+%d];\n", i, 4 * i);
+    for (int i = 0; i < 40; i++)
+        p += sprintf(p, "st.volatile.global.u32 [%%rd1+%d], %%r%d;\n", 4 * i, 39 - i);
+    strcpy(p, "ret;\n}\n");
+    return text;
+}
+
+static int registers_of(const void *image, unsigned most)
+{
+    CUjit_option option = CU_JIT_MAX_REGISTERS;
+    void *value = (void *)(uintptr_t)most;
+    CUmodule module;
+    CUfunction run;
+    int registers = 0;
+    OK(cuModuleLoadDataEx(&module, image, most != 0, &option, &value));
+    OK(cuModuleGetFunction(&run, module, "run"));
+    OK(cuFuncGetAttribute(&registers, CU_FUNC_ATTRIBUTE_NUM_REGS, run));
+    OK(cuModuleUnload(module));
+    return registers;
+}
+
+/* Of PTX, as by ptxas's -maxrregcount; what is assembled keeps what it has. */
+static void check_registers(void)
+{
+    static char text[8192];
+    CUjit_option option = CU_JIT_MAX_REGISTERS;
+    void *value = (void *)32, *image;
+    CUlinkState state;
+    size_t bytes;
+    many_registers(text);
+    CHECK(registers_of(text, 0) > 40);
+    CHECK_INT(registers_of(text, 32), 32);
+    OK(cuLinkCreate_v2(1, &option, &value, &state));
+    OK(add(state, text, "many.ptx"));
+    OK(cuLinkComplete(state, &image, &bytes));
+    CHECK_INT(registers_of(image, 0), 32);
+    CHECK_INT(registers_of(image, 64), 32);
+    OK(cuLinkDestroy(state));
+}
+
 int main(void)
 {
     begin();
     check_two_modules();
+    check_device_runtime();
+    check_registers();
     check_errors();
     return CHECK_DONE("cuda_link");
 }

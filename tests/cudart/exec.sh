@@ -4,21 +4,11 @@
 # our runtime library, ENDS (ends.c) ends as it is told, and REFUSED (refused.c) has what cannot
 # run.
 set -u
+. "$(dirname "$0")/../runner/check.sh"
 ptera=$1
 program=$2
 ends=$3
 refused=$4
-passed=0
-failed=0
-
-check() { # NAME WANTED HAVE
-    if [ "$2" = "$3" ]; then
-        passed=$((passed + 1))
-    else
-        echo "FAILED $1: '$3', not '$2'"
-        failed=$((failed + 1))
-    fi
-}
 
 check "arguments" "a b-c" "$("$ptera" exec sh -c 'echo "$1-$2"' sh "a b" c)"
 "$ptera" exec sh -c 'exit 37'
@@ -126,5 +116,4 @@ check "summary after a kernel's fault" "$common
 check "summary, no such file" 1 $?
 "$ptera" exec --summery "$ends" 2>/dev/null
 check "no such option" 2 $?
-echo "exec: $passed passed, $failed failed, 0 skipped"
-[ "$failed" = 0 ]
+finish exec

@@ -2,20 +2,9 @@
 # What `ptera exec` has for programs that look for a GPU before they ask CUDA: nvidia-smi, device
 # nodes; and the assembler that they call by a path: exec.sh PTERA [PTXAS] (NVIDIA's).
 set -u
+. "$(dirname "$0")/../runner/check.sh"
 ptera=$1
 ptxas=${2:-}
-passed=0
-failed=0
-skipped=0
-
-check() { # NAME WANTED HAVE
-    if [ "$2" = "$3" ]; then
-        passed=$((passed + 1))
-    else
-        echo "FAILED $1: '$3', not '$2'"
-        failed=$((failed + 1))
-    fi
-}
 
 PTERA_DEVICE=h100
 PTERA_DEVICES=2
@@ -59,5 +48,4 @@ if [ -n "$ptxas" ]; then
 else
     skipped=$((skipped + 1))
 fi
-echo "nvml_exec: $passed passed, $failed failed, $skipped skipped"
-[ "$failed" = 0 ]
+finish nvml_exec

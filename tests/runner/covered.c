@@ -19,6 +19,7 @@
 #include <sys/stat.h>
 
 #include "frontend/parse.h"
+#include "ir/chapter.h"
 #include "ir/ir.h"
 #include "ir/row.h"
 
@@ -193,11 +194,11 @@ static void check_word(uint16_t op, uint16_t token, unsigned *passed, unsigned *
         printf("no case: %s of %s\n", word, pt_op_id((enum pt_op)op));
 }
 
-static bool is_word_chapter(const char *chapter)
+static bool is_in_word_chapter(enum pt_op op)
 {
     static const char *const chapters[] = {"move", "control", "sync", "atomic", "warp"};
     for (size_t i = 0; i < sizeof chapters / sizeof *chapters; i++)
-        if (!strcmp(chapter, chapters[i]))
+        if (pt_chapter_has(chapters[i], op))
             return true;
     return false;
 }
@@ -207,8 +208,7 @@ static int check_words(void)
     unsigned passed = 0, failed = broken + (files == 0);
     for (unsigned l = 0; l < pt_line_total(); l++) {
         const struct pt_line *line = pt_line_at(l);
-        if (!is_word_chapter(pt_op_chapter((enum pt_op)line->op)) ||
-            !pt_op_is_supported((enum pt_op)line->op))
+        if (!is_in_word_chapter((enum pt_op)line->op) || !pt_op_is_supported((enum pt_op)line->op))
             continue;
         for (unsigned e = 0; e < line->n_elems; e++)
             for (unsigned a = 0; a < pt_line_elem(line, e)->n; a++) {

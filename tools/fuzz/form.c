@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "ir/chapter.h"
 #include "ir/row.h"
 
 /* ---- registers ------------------------------------------------------------------------------- */
@@ -117,7 +118,7 @@ static bool is_drawn(struct gen *g, const struct pt_line *line)
         return false;
     struct pt_when need = {UINT64_C(1) << pt_target_find(TARGET, 0), VERSION, VERSION};
     return pt_op_is_supported(op) && (pt_op_effects(op) & ~(uint32_t)PT_FX_FP) == PT_FX_PURE &&
-           (g->has_selectors || strcmp(pt_op_chapter(op), "video")) &&
+           (g->has_selectors || !pt_chapter_has("video", op)) &&
            (line->when.targets & need.targets) && line->when.ptx_lo <= VERSION &&
            VERSION <= line->when.ptx_hi;
 }
@@ -133,7 +134,7 @@ static const struct pt_line *draw_line(struct gen *g, const char *chapter)
     const struct pt_line *candidate[LINES];
     unsigned n = 0;
     for (unsigned i = 0; i < pt_line_total() && n < LINES; i++)
-        if (!strcmp(pt_op_chapter(pt_line_at(i)->op), chapter) && is_drawn(g, pt_line_at(i)))
+        if (pt_chapter_has(chapter, pt_line_at(i)->op) && is_drawn(g, pt_line_at(i)))
             candidate[n++] = pt_line_at(i);
     return candidate[gen_below(g, n)];
 }
@@ -221,7 +222,7 @@ static void add_dest(struct gen *g, struct drawn *d, const struct pt_slot *slot,
 {
     if ((slot->flags & PT_SLOT_WIDER) && class != GEN_P && gen_chance(g, 20) && class < GEN_D &&
         !g->for_gpu)
-        class++;
+        class ++;
     const char *name = NULL;
     enum pt_type type = pt_slot_type(slot, &d->form);
     bool is_float = (type == PT_f32 && class == GEN_R) || (type == PT_f64 && class == GEN_D),
@@ -303,7 +304,7 @@ static bool add_source(struct gen *g, struct drawn *d, const struct pt_slot *slo
         return true;
     }
     if ((slot->flags & PT_SLOT_WIDER) && class != GEN_P && gen_chance(g, 20) && class < GEN_D)
-        class++;
+        class ++;
     if ((slot->flags & PT_SLOT_NOT) && class == GEN_P && gen_chance(g, 25))
         strcat(d->operands, "!");
     if ((slot->flags & PT_SLOT_MINUS) && g->has_selectors && !strchr(d->operands, '-') &&

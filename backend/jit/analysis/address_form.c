@@ -64,58 +64,50 @@ bool jit_address_form_may_divide(const struct jit_facts *a, const struct pt_insn
            jit_address_form_fits(a, insn, block, &a->unit->f->operands.v[insn->operands]);
 }
 
-/* Registers that a question about another has met. */
-struct met {
-    uint32_t reg[JIT_CHAIN_REGS];
-    unsigned n;
-    bool wraps; /* a remainder or quotient is among what they are made of */
-};
+static bool is_computed(const struct jit_facts *a, uint32_t reg, struct jit_met *met);
 
-static bool is_computed(const struct jit_facts *a, uint32_t reg, struct met *met);
-
-static bool are_sources_computed(const struct jit_facts *a, uint32_t insn, struct met *met)
+static bool are_sources_computed(const struct jit_facts *a, uint32_t insn, struct jit_met *met)
 {
     const struct pt_form *form = pt_insn_form(a->unit->m, &a->unit->f->insns.v[insn]);
     struct jit_sources s;
     if ((form->effects & ~(uint32_t)PT_FX_FP) || jit_insn_info_is_stepped(a, form) ||
         !jit_def_use_sources(a, insn, &s))
         return false;
-    met->wraps |=
-        form->op == PT_OP_mul_hi || form->op == PT_OP_div_int || form->op == PT_OP_rem_int;
     for (uint32_t i = 0; i < s.n; i++)
         if (!is_computed(a, s.regs[i], met))
             return false;
     return true;
 }
 
-/* Where a register comes back to itself, as a loop's counter does, it is so if all else is. */
-static bool is_computed(const struct jit_facts *a, uint32_t reg, struct met *met)
+static bool is_computed(const struct jit_facts *a, uint32_t reg, struct jit_met *met)
 {
-    const struct jit_reg *r = &a->regs[reg];
-    if (r->shape != JIT_VECTOR)
-        return true;
-    for (unsigned i = 0; i < met->n; i++)
-        if (met->reg[i] == reg)
-            return true;
-    if (met->n == JIT_CHAIN_REGS)
-        return false;
-    met->reg[met->n++] = reg;
-    for (uint32_t i = 0; i < r->n_defs; i++)
-        if (!are_sources_computed(a, a->defs[r->defs + i], met))
-            return false;
-    return true;
+    return a->regs[reg].shape != JIT_VECTOR || jit_def_use_all(a, reg, met, are_sources_computed);
 }
 
 bool jit_address_form_is_computed(const struct jit_facts *a, const struct pt_operand *o)
 {
-    struct met met = {.n = 0};
+    struct jit_met met = {.n = 0};
     return o->kind == PT_OPND_REG && is_computed(a, o->index, &met);
+}
+
+static bool gives_part(const struct jit_facts *a, uint32_t insn)
+{
+    enum pt_op op = (enum pt_op)pt_insn_form(a->unit->m, &a->unit->f->insns.v[insn])->op;
+    return op == PT_OP_mul_hi || op == PT_OP_div_int || op == PT_OP_rem_int;
 }
 
 bool jit_address_form_wraps(const struct jit_facts *a, const struct pt_operand *o)
 {
-    struct met met = {.n = 0};
-    return o->kind == PT_OPND_REG && is_computed(a, o->index, &met) && met.wraps;
+    struct jit_met met = {.n = 0};
+    if (o->kind != PT_OPND_REG || !is_computed(a, o->index, &met))
+        return false;
+    for (unsigned i = 0; i < met.n; i++) {
+        const struct jit_reg *r = &a->regs[met.reg[i]];
+        for (uint32_t k = 0; k < r->n_defs; k++)
+            if (gives_part(a, a->defs[r->defs + k]))
+                return true;
+    }
+    return false;
 }
 
 /* Powers of two below the width; for swaps also what is one less than those, and than the width. */

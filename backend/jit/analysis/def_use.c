@@ -107,6 +107,22 @@ bool jit_def_use_sources(const struct jit_facts *a, uint32_t insn, struct jit_so
     return !s->overflows;
 }
 
+bool jit_def_use_all(const struct jit_facts *a, uint32_t reg, struct jit_met *met,
+                     jit_def_question *is_true)
+{
+    for (unsigned i = 0; i < met->n; i++)
+        if (met->reg[i] == reg)
+            return true;
+    if (met->n == JIT_CHAIN_REGS)
+        return false;
+    met->reg[met->n++] = reg;
+    const struct jit_reg *r = &a->regs[reg];
+    for (uint32_t i = 0; i < r->n_defs; i++)
+        if (!is_true(a, a->defs[r->defs + i], met))
+            return false;
+    return true;
+}
+
 /* The registers that would be computed, from the one wanted down to sources. */
 struct chain {
     uint32_t reg[JIT_CHAIN_DEPTH];

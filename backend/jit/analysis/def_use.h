@@ -4,6 +4,7 @@
 #define PTERA_BACKEND_JIT_ANALYSIS_DEF_USE_H
 
 #include "backend/jit/jit.h"
+#include "backend/jit/tune.h"
 
 /* Calls visit for every register that the instruction reads. */
 struct jit_sources {
@@ -11,6 +12,15 @@ struct jit_sources {
     uint32_t regs[JIT_SOURCES], n;
     bool overflows;
 };
+
+/* Registers that a question about another has met. */
+struct jit_met {
+    uint32_t reg[JIT_CHAIN_REGS];
+    unsigned n;
+};
+
+/* A question about an instruction, which may ask jit_def_use_all of its sources in turn. */
+typedef bool jit_def_question(const struct jit_facts *a, uint32_t insn, struct jit_met *met);
 
 /* An empty set of blocks. */
 uint64_t *jit_new_set(const struct jit_facts *a);
@@ -70,6 +80,11 @@ void jit_def_use_add_roots(const struct jit_facts *a, uint32_t reg, uint64_t *se
 
 /* The registers that the instruction reads. False: they are too many. */
 bool jit_def_use_sources(const struct jit_facts *a, uint32_t insn, struct jit_sources *s);
+
+/* True of all definitions of the register. Where it comes back to itself, as a loop's counter does,
+ * it is so if all else is. False, too, where the question meets too many registers. */
+bool jit_def_use_all(const struct jit_facts *a, uint32_t reg, struct jit_met *met,
+                     jit_def_question *is_true);
 
 /* The instruction has run wherever the block runs. */
 bool jit_def_use_dominates(const struct jit_facts *a, uint32_t insn, uint32_t block);

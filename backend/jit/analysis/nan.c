@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "backend/jit/jit.h"
+#include "ir/chapter.h"
 #include "ir/insn.h"
 
 struct scan {
@@ -158,7 +159,7 @@ static bool takes_raw(const struct scan *s, uint32_t reg)
 /* It makes NaNs of its own, whatever its operands are. */
 static bool is_arithmetic(const struct pt_form *form)
 {
-    return (form->effects & PT_FX_FP) && !strcmp(pt_op_chapter((enum pt_op)form->op), "float");
+    return (form->effects & PT_FX_FP) && pt_chapter_has("float", (enum pt_op)form->op);
 }
 
 static bool gives_raw(const struct scan *s, uint32_t reg)

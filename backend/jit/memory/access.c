@@ -16,6 +16,7 @@
 #include "backend/jit/value/local_window.h"
 #include "backend/jit/value/registers.h"
 #include "backend/jit/value/symbol.h"
+#include "backend/jit/value/visit.h"
 #include "backend/order.h"
 
 /* ---- what is accessed ------------------------------------------------------------------------ */
@@ -120,6 +121,15 @@ bool jit_access_describe(const struct jit *j, struct jit_access *a)
 bool jit_access_try_describe(const struct jit *j, struct jit_access *a)
 {
     return !describe(j, a);
+}
+
+const struct pt_operand *jit_access_base_of(const struct jit *j, uint32_t insn)
+{
+    struct jit_access a;
+    struct jit at = *j;
+    jit_visit_insn(&at, insn);
+    jit_access_describe(&at, &a);
+    return a.base;
 }
 
 bool jit_access_describe_place(const struct jit *j, const struct pt_operand *mem,

@@ -43,6 +43,9 @@ bool jit_access_describe(const struct jit *j, struct jit_access *a);
 /* Likewise of an instruction that is looked at for another's sake: refuses nothing. */
 bool jit_access_try_describe(const struct jit *j, struct jit_access *a);
 
+/* The base of what another instruction accesses, a load or store that can be native. */
+const struct pt_operand *jit_access_base_of(const struct jit *j, uint32_t insn);
+
 /* The address is that of a variable of the space, which instructions without a state space may
  * name, too. */
 bool jit_access_names(const struct jit *j, const struct pt_operand *base, enum pt_space space);

@@ -83,11 +83,7 @@ static void add(struct group *g, uint32_t insn, const struct jit_access *a)
 
 static int64_t offset_of(const struct jit *j, uint32_t insn)
 {
-    struct jit_access a;
-    struct jit at = *j;
-    jit_visit_insn(&at, insn);
-    jit_access_describe(&at, &a);
-    return a.base->imm;
+    return jit_access_base_of(j, insn)->imm;
 }
 
 /* By offset; false if they are not side by side. */

@@ -161,42 +161,34 @@ static uint32_t first_def(const struct jit *j, uint32_t reg)
     return r->only;
 }
 
-/* Registers that a question about another has met. */
-struct met {
-    uint32_t reg[JIT_CHAIN_REGS];
-    unsigned n;
-};
+static bool is_of_threads(const struct jit_facts *a, const struct pt_operand *o,
+                          struct jit_met *met);
 
-static bool is_of_threads(const struct jit *j, const struct pt_operand *o, struct met *met)
+static bool are_operands_of_threads(const struct jit_facts *a, uint32_t at, struct jit_met *met)
+{
+    const struct pt_insn *insn = &a->unit->f->insns.v[at];
+    if (pt_insn_form(a->unit->m, insn)->effects)
+        return false;
+    for (uint32_t i = 1; i < insn->n_operands; i++)
+        if (!is_of_threads(a, &a->unit->f->operands.v[insn->operands + i], met))
+            return false;
+    return true;
+}
+
+static bool is_of_threads(const struct jit_facts *a, const struct pt_operand *o,
+                          struct jit_met *met)
 {
     _Static_assert(PT_SREG_ctaid_z == PT_SREG_ctaid_x + 2, "sreg.def");
     if (o->kind == PT_OPND_SREG)
         return o->index < PT_SREG_ctaid_x || o->index > PT_SREG_ctaid_z;
-    if (o->kind != PT_OPND_REG)
-        return true;
-    for (unsigned i = 0; i < met->n; i++)
-        if (met->reg[i] == o->index)
-            return true;
-    if (met->n == JIT_CHAIN_REGS)
-        return false;
-    met->reg[met->n++] = o->index;
-    const struct jit_reg *r = &j->facts->regs[o->index];
-    for (uint32_t i = 0; i < r->n_defs; i++) {
-        const struct pt_insn *insn = &j->unit->f->insns.v[j->facts->defs[r->defs + i]];
-        if (pt_insn_form(j->unit->m, insn)->effects)
-            return false;
-        for (uint32_t k = 1; k < insn->n_operands; k++)
-            if (!is_of_threads(j, &j->unit->f->operands.v[insn->operands + k], met))
-                return false;
-    }
-    return true;
+    return o->kind != PT_OPND_REG || jit_def_use_all(a, o->index, met, are_operands_of_threads);
 }
 
 /* What thread indexes and numbers alone make, in whatever way, the next CTA has, too. */
 static struct slope slope_of(const struct jit *j, const struct pt_operand *o, enum pt_sreg axis,
                              unsigned depth)
 {
-    struct met met = {.n = 0};
+    struct jit_met met = {.n = 0};
     if (o->kind == PT_OPND_SREG)
         return known(j, o->index == (uint32_t)axis);
     if (o->kind != PT_OPND_REG)
@@ -205,7 +197,7 @@ static struct slope slope_of(const struct jit *j, const struct pt_operand *o, en
     struct slope s = {0};
     if (def != UINT32_MAX && depth <= JIT_PREFETCH_DEPTH)
         s = slope_of_def(j, &j->unit->f->insns.v[def], axis, depth + 1);
-    return s.is_known || !is_of_threads(j, o, &met) ? s : known(j, 0);
+    return s.is_known || !is_of_threads(j->facts, o, &met) ? s : known(j, 0);
 }
 
 static LLVMValueRef read_sreg(const struct jit *j, enum pt_sreg sreg)

@@ -385,21 +385,12 @@ static LLVMValueRef and_if(const struct jit *j, LLVMValueRef all, LLVMValueRef o
     return all ? LLVMBuildAnd(j->code->b, all, one, "") : one;
 }
 
-static uint32_t base_of(const struct jit *j, uint32_t insn)
-{
-    struct jit_access a;
-    struct jit at = *j;
-    jit_visit_insn(&at, insn);
-    jit_access_describe(&at, &a);
-    return a.base->index;
-}
-
 static LLVMValueRef test_copy(const struct jit *j, const struct jit_structure *s, unsigned copy,
                               LLVMValueRef all)
 {
     LLVMValueRef begin = address_of(j, s->insns[0], copy, s->origin - s->offsets[0]);
     for (uint32_t i = 1; i < s->n; i++)
-        if (base_of(j, s->insns[i]) != s->first.base->index) {
+        if (jit_access_base_of(j, s->insns[i])->index != s->first.base->index) {
             LLVMValueRef same = address_of(j, s->insns[i], copy, s->origin - s->offsets[i]);
             all = and_if(j, all, LLVMBuildICmp(j->code->b, LLVMIntEQ, begin, same, ""));
         }

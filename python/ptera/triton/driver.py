@@ -63,6 +63,8 @@ class Launcher:
         signature = expand_signature(src.signature.values(), tensordesc_meta, "nvTmaDesc")
         self._signature = tuple(signature)
         self._metadata = metadata
+        self._plain: Any = None
+        self._optioned: Any = None
         self._launch = wrap_handle_tensordesc_impl(
             self._launch_flat, dict(src.signature), tensordesc_meta, tensor_map.arguments_of
         )
@@ -100,13 +102,21 @@ class Launcher:
         ]
         kernel = _utilities.kernel(function)
         if metadata.launch_cooperative_grid or ctas > 1:
-            kernel = kernel.options(
-                cooperative=metadata.launch_cooperative_grid,
-                cluster=(ctas, 1, 1) if ctas > 1 else None,
-            )
+            kernel = self._with_options(kernel)
         block = WARP * metadata.num_warps
         launch = kernel[(grid[0] * ctas, grid[1], grid[2]), block, metadata.shared]
         launch(*values, *scratch[: len(kernel.parameters) - len(values)])
+
+    def _with_options(self, kernel: Any) -> Any:
+        """The kernel with the options of its metadata, made once."""
+        if self._plain is not kernel:
+            metadata = self._metadata
+            cluster = (metadata.num_ctas, 1, 1) if metadata.num_ctas > 1 else None
+            self._optioned = kernel.options(
+                cooperative=metadata.launch_cooperative_grid, cluster=cluster
+            )
+            self._plain = kernel
+        return self._optioned
 
 
 def _flatten(signature: Sequence[Any], args: Sequence[Any], values: list[Any]) -> None:

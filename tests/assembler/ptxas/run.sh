@@ -2,25 +2,14 @@
 # `ptera ptxas`: run.sh PTERA LOAD [PTXAS]. LOAD runs the kernel of a cubin. Where NVIDIA's own
 # assembler is named, it says and exits the same.
 set -u
+. "$(dirname "$0")/../../runner/check.sh"
 ptera=$1
 load=$2
 theirs=${3-}
-passed=0
-failed=0
-skipped=0
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work" || exit 2
 ln -s "$ptera" ptxas
-
-same() { # NAME WANTED HAVE
-    if [ "$2" = "$3" ]; then
-        passed=$((passed + 1))
-    else
-        echo "FAILED $1: '$3', not '$2'"
-        failed=$((failed + 1))
-    fi
-}
 
 # x^2 + y: 2^-24 where it is one operation, 0 where it is two.
 cat >k.ptx <<'END'
@@ -55,11 +44,11 @@ runs() { # RESULT OPTION...: assembled with the options
     shift
     rm -f k.cubin
     ./ptxas -arch=sm_90 "$@" -o k.cubin k.ptx 2>messages
-    same "ptxas $* exits" 0 $?
+    check "ptxas $* exits" 0 $?
     for engine in interp jit; do
-        same "ptxas $*, $engine" "$wanted" "$(PTERA_ENGINE=$engine "$load" k.cubin)"
+        check "ptxas $*, $engine" "$wanted" "$(PTERA_ENGINE=$engine "$load" k.cubin)"
     done
-    same "ptxas $*, from memory" "$wanted" "$("$load" k.cubin memory)"
+    check "ptxas $*, from memory" "$wanted" "$("$load" k.cubin memory)"
 }
 runs $fused
 runs $fused -v --opt-level 3 -lineinfo --gpu-name=sm_90 -m64 -c --fmad=true --regAllocOptLevel=2
@@ -68,29 +57,29 @@ runs $apart -fmad false
 runs $apart -O0
 runs $apart --opt-level=0
 runs $apart -g
-same "the header's machine" "190 0" "$(od -An -tu1 -j18 -N2 k.cubin | xargs)"
-same "the note" 1 "$(tr -d '\0' <k.cubin | grep -c 'Pterasm_90')"
+check "the header's machine" "190 0" "$(od -An -tu1 -j18 -N2 k.cubin | xargs)"
+check "the note" 1 "$(tr -d '\0' <k.cubin | grep -c 'Pterasm_90')"
 "$ptera" ptxas -arch=sm_90 --input-as-string "$(cat k.ptx)" -o text.cubin
-same "a text" $fused "$("$load" text.cubin)"
+check "a text" $fused "$("$load" text.cubin)"
 ./ptxas -arch=sm_90 - -o - <k.ptx >nothing
-same "standard input" $fused "$("$load" ./-)"
+check "standard input" $fused "$("$load" ./-)"
 ./ptxas -arch=sm_80 -o old.cubin k.ptx 2>messages
-same "an older GPU" \
+check "an older GPU" \
     "ptxas fatal   : SM version specified by .target is higher than default SM version assumed" \
     "$(cat messages)"
 sed 's/sm_90/sm_100/; s/8\.0/8.6/' k.ptx >new.ptx
 ./ptxas -arch=sm_100 -o new.cubin new.ptx
-same "a newer GPU" CUDA_ERROR_NO_BINARY_FOR_GPU "$("$load" new.cubin)"
+check "a newer GPU" CUDA_ERROR_NO_BINARY_FOR_GPU "$("$load" new.cubin)"
 head -c 300 k.cubin >cut.cubin
-same "cut" CUDA_ERROR_INVALID_IMAGE "$("$load" cut.cubin)"
+check "cut" CUDA_ERROR_INVALID_IMAGE "$("$load" cut.cubin)"
 ./ptxas -arch=compute_90 -o none.cubin k.ptx
-same "a virtual architecture" "0 " "$? $(ls none.cubin 2>/dev/null)"
+check "a virtual architecture" "0 " "$? $(ls none.cubin 2>/dev/null)"
 printf ' -arch=sm_90\n"-o" "from file.cubin"' >options
 ./ptxas -optf options k.ptx
-same "options in a file" $fused "$("$load" 'from file.cubin')"
+check "options in a file" $fused "$("$load" 'from file.cubin')"
 printf -- '-optf loop' >loop
 ./ptxas -optf loop k.ptx 2>messages
-same "options without end" "255 ptxas fatal   : Could not open options file 'loop'" "$? $(cat \
+check "options without end" "255 ptxas fatal   : Could not open options file 'loop'" "$? $(cat \
     messages)"
 
 # Two inputs are one program; one of them is not enough, but for -c.
@@ -122,19 +111,19 @@ cat >other.ptx <<'END'
 }
 END
 ./ptxas -arch=sm_90 half.ptx other.ptx -o whole.cubin
-same "two inputs" 00000001 "$("$load" whole.cubin)"
+check "two inputs" 00000001 "$("$load" whole.cubin)"
 ./ptxas -arch=sm_90 half.ptx 2>messages
-same "half a program" \
+check "half a program" \
     "255 ptxas half.ptx, line 11; error   : function 'add_one' is declared but not defined" \
     "$? $(head -n 1 messages)"
 ./ptxas -c -arch=sm_90 half.ptx -o half.cubin
-same "an object" 0 $?
+check "an object" 0 $?
 
 # ---- messages
 # -----------------------------------------------------------------------------------------------
 
 ./ptxas -v -arch=sm_90 k.ptx 2>messages
-same "-v" "ptxas info    : 12 bytes gmem
+check "-v" "ptxas info    : 12 bytes gmem
 ptxas info    : Compiling entry function 'k' for 'sm_90'
 ptxas info    : Function properties for k
     N bytes stack frame, 0 bytes spill stores, 0 bytes spill loads
@@ -152,42 +141,42 @@ ptxas info    : Used N registers, 32 bytes smem" "$(sed \
 registers() {
     ./ptxas -v -arch=sm_90 "$@" many.ptx 2>&1 | sed -n 's/.*Used \([0-9]*\) registers.*/\1/p'
 }
-same "many registers" yes "$([ "$(registers)" -ge 60 ] && echo yes)"
-same "-maxrregcount" 38 "$(registers -maxrregcount=38)"
-same "-maxrregcount, the kernel's own" 46 \
+check "many registers" yes "$([ "$(registers)" -ge 60 ] && echo yes)"
+check "-maxrregcount" 38 "$(registers -maxrregcount=38)"
+check "-maxrregcount, the kernel's own" 46 \
     "$(sed -i 's/u64 p)$/u64 p) .maxnreg 46/' many.ptx && registers -maxrregcount=38)"
 
 sed 's/mul\.f32/mul.f33/' k.ptx >bad.ptx
 ./ptxas -arch=sm_90 bad.ptx 2>messages
-same "bad PTX" \
+check "bad PTX" \
     "255 ptxas bad.ptx, line 15; error   : '.f33' is not known (did you mean '.f32'?) in 'mul.f33'
 ptxas fatal   : Ptx assembly aborted due to errors" "$? $(cat messages)"
 sed 's/\.visible \.global/.extern .global/' k.ptx >warn.ptx
 sed -i 's/\[room\], %f1/[room], %f1; st.global.b8 [there], 1/' warn.ptx
 ./ptxas -c -arch=sm_90 warn.ptx 2>messages
-same "a warning" \
+check "a warning" \
     "0 ptxas warn.ptx, line 4; warning : unresolved extern variable 'there' is taken as defined \
 here" "$? $(cat messages)"
 ./ptxas -w -c -arch=sm_90 warn.ptx 2>messages
-same "-w" "0 " "$? $(cat messages)"
+check "-w" "0 " "$? $(cat messages)"
 ./ptxas -Werror -c -arch=sm_90 warn.ptx 2>messages
-same "-Werror" \
+check "-Werror" \
     "255 ptxas warn.ptx, line 4; error   : unresolved extern variable 'there' is taken as defined \
 here" "$? $(head -n 1 messages)"
-same "--version" 1 "$(./ptxas --version | grep -c \
+check "--version" 1 "$(./ptxas --version | grep -c \
     'release [0-9]*\.[0-9]*, V[0-9]*\.[0-9]*\.[0-9]*$')"
-same "--list-version" "1.0 8.8" "$(./ptxas --list-version | grep -xE '1\.0|8\.8' | xargs)"
-same "--help" 0 "$(./ptxas --help >help; echo $?)"
+check "--list-version" "1.0 8.8" "$(./ptxas --list-version | grep -xE '1\.0|8\.8' | xargs)"
+check "--help" 0 "$(./ptxas --help >help; echo $?)"
 
 # What is wrong with a command line is said in NVIDIA's words.
 says() { # MESSAGE OPTION...
     wanted=$1
     shift
     ./ptxas "$@" k.ptx >nothing 2>messages
-    same "ptxas $*" "255 $wanted" "$? $(head -n 1 messages)"
+    check "ptxas $*" "255 $wanted" "$? $(head -n 1 messages)"
     if [ -n "$theirs" ]; then
         "$theirs" "$@" k.ptx >nothing 2>messages
-        same "NVIDIA's ptxas $*" "255 $wanted" "$? $(head -n 1 messages)"
+        check "NVIDIA's ptxas $*" "255 $wanted" "$? $(head -n 1 messages)"
     else
         skipped=$((skipped + 1))
     fi
@@ -211,15 +200,14 @@ for pair in "90a sm_90" "90a sm_100" "100f sm_120" "100a sm_100f" "90 sm_80"; do
     target=${pair% *}
     sed "s/sm_90/sm_$target/; s/8\.0/8.8/" k.ptx >target.ptx
     ./ptxas -arch="${pair#* }" target.ptx 2>ours
-    same "$pair" 255 $?
+    check "$pair" 255 $?
     if [ -n "$theirs" ]; then
         "$theirs" -arch="${pair#* }" target.ptx 2>messages
-        same "$pair in words" "$(cat messages)" "$(cat ours)"
+        check "$pair in words" "$(cat messages)" "$(cat ours)"
     else
         skipped=$((skipped + 1))
     fi
 done
 
 [ "$skipped" = 0 ] || echo "skipped $skipped comparisons: no ptxas of NVIDIA's here"
-echo "ptxas: $passed passed, $failed failed, $skipped skipped"
-[ "$failed" = 0 ]
+finish ptxas

@@ -1,7 +1,7 @@
 /* CUDA's device runtime library, libcudadevrt.a, which programs link for barriers of whole grids:
  * of those it has machine code alone for most GPUs, so that Ptera has functions of its own. */
-#ifndef PTERA_COMPILERS_DEVICE_RUNTIME_H
-#define PTERA_COMPILERS_DEVICE_RUNTIME_H
+#ifndef PTERA_FRONTEND_DEVICE_RUNTIME_H
+#define PTERA_FRONTEND_DEVICE_RUNTIME_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
 #define _GNU_SOURCE /* memmem */
-#include "runtime/compilers/device_runtime.h"
+#include "frontend/device_runtime.h"
 
 #include <string.h>
 
