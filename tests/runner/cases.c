@@ -1,11 +1,12 @@
 /* Runs one-file cases: PTX or CUDA files whose comments say what to run and what must come out.
  *
- *   run_cases [--interpreted] [--with OPTION] ROOT DIR PTERA...
+ *   run_cases [--interpreted] [--with OPTION | --but OPTION] ROOT DIR PTERA...
  *
  * Every *.ptx and *.cu under DIR; paths are relative to ROOT. PTERA may have the words of an
  * emulator before it. OPTION is given to every `ptera run`; other commands and files that name it
  * themselves are left out, and with --isolate what asks for native code, as isolated launches are
- * interpreted. --interpreted: PTERA has no compiler; commands that ask for it are skipped.
+ * interpreted. --but: only what --with leaves out so. --interpreted: PTERA has no compiler;
+ * commands that ask for it are skipped.
  *
  *   // RUN: ptera run %s -k k -b 4 iota:u32:4@u32    a command (%s: this file; %t: a scratch
  * folder); begins a case
@@ -39,7 +40,7 @@ struct test_case {
 
 static char **tool; /* what `ptera` stands for: words, then NULL */
 static const char *option;
-static bool is_interpreted;
+static bool is_interpreted, is_rest; /* is_rest: of --but */
 static char scratch[] = "/tmp/ptera-cases-XXXXXX";
 static int passed, failed, skipped;
 
@@ -135,7 +136,7 @@ static char *substitute(const char *command, const char *file)
     char *out =
         malloc(strlen(command) * 64 + strlen(file) * 16 + (option ? strlen(option) : 0) + 64);
     char *p = out;
-    if (option && is_run(command)) {
+    if (option && !is_rest && is_run(command)) {
         p += sprintf(p, "ptera run %s ", option);
         command += 10;
     }
@@ -273,8 +274,8 @@ static void run_file(const char *file)
     }
     char *text = read_stream(f);
     fclose(f);
-    bool names_option = option && strstr(text, option);
-    int n = names_option ? 0 : read_cases(text, cases, MAX_CASES, &skip);
+    bool leaves_out = option && strstr(text, option);
+    int n = leaves_out && !is_rest ? 0 : read_cases(text, cases, MAX_CASES, &skip);
     if (skip) {
         printf("skipped %s: %s\n", file, skip);
         skipped++;
@@ -284,7 +285,7 @@ static void run_file(const char *file)
         if (is_interpreted && needs_compiler(cases[i].command)) {
             printf("skipped %s: it needs the compiler\n", file);
             skipped++;
-        } else if (!option || takes_option(cases[i].command)) {
+        } else if (!option || (!leaves_out && takes_option(cases[i].command)) != is_rest) {
             run_case(&cases[i], file);
         }
     }
@@ -324,13 +325,15 @@ int main(int argc, char **argv)
         argc--;
         argv++;
     }
-    if (argc > 2 && !strcmp(argv[1], "--with")) {
+    if (argc > 2 && (!strcmp(argv[1], "--with") || !strcmp(argv[1], "--but"))) {
+        is_rest = !strcmp(argv[1], "--but");
         option = argv[2];
         argc -= 2;
         argv += 2;
     }
     if (argc < 4 || chdir(argv[1]) || !mkdtemp(scratch)) {
-        fprintf(stderr, "usage: run_cases [--interpreted] [--with OPTION] ROOT DIR PTERA...\n");
+        fprintf(stderr, "usage: run_cases [--interpreted] [--with OPTION | --but OPTION] ROOT DIR "
+                        "PTERA...\n");
         return 2;
     }
     tool = argv + 3;

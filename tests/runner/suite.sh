@@ -79,18 +79,19 @@ need_newer_llvm() {
 }
 
 targets=
+with= # what is put before the commands that build
 configure_and_build() { # PRESET [CMAKE OPTION...]: $targets, or all
     preset=$1
     shift
     say "building $preset"
     rm -rf "build/$preset"
-    if ! cmake --preset "$preset" "$@" >build/configure.log 2>&1; then
-        cat build/configure.log
+    if ! $with cmake --preset "$preset" "$@" >"build/configure-$preset.log" 2>&1; then
+        cat "build/configure-$preset.log"
         return 1
     fi
     # shellcheck disable=SC2086
-    cmake --build "build/$preset" -j "$jobs" ${targets:+--target $targets} >build/build.log 2>&1 \
-        || { tail -n 60 build/build.log; return 1; }
+    $with cmake --build "build/$preset" -j "$jobs" ${targets:+--target $targets} \
+        >"build/build-$preset.log" 2>&1 || { tail -n 60 "build/build-$preset.log"; return 1; }
 }
 
 # A failed build is one failed test, so that the closing line tells it.
@@ -116,39 +117,59 @@ run_tests() { # PRESET [CTEST OPTION...]
         echo "$preset-died: 0 passed, $((total - counted)) failed, 0 skipped" >>"$log"
 }
 
-fuzz() { # SECONDS
-    for target in build/fuzz/tests/fuzz_*; do
-        name=${target##*/fuzz_}
-        say "fuzzing $name for $1 s"
-        corpus=build/fuzz/corpus-$name
-        mkdir -p "$corpus"
-        options=
-        case $name in parse | pipeline) options=-dict=tests/fuzz/parse.dict ;; esac
-        # shellcheck disable=SC2086
-        if PTERA_CACHE='' "$target" $options -max_total_time="$1" -max_len=8192 -timeout=60 \
-            -rss_limit_mb=3072 \
-            -print_final_stats=1 "$corpus" "tests/fuzz/corpus/$name" >build/fuzz.log 2>&1; then
-            echo "fuzz_$name: 1 passed, 0 failed, 0 skipped" >>"$log"
-        else
-            tail -n 40 build/fuzz.log
-            broken "fuzz_$name"
-        fi
+fuzz_one() { # PROGRAM SECONDS
+    name=${1##*/fuzz_}
+    corpus=build/fuzz/corpus-$name
+    mkdir -p "$corpus"
+    options=
+    case $name in parse | pipeline) options=-dict=tests/fuzz/parse.dict ;; esac
+    # shellcheck disable=SC2086
+    if PTERA_CACHE='' "$1" $options -max_total_time="$2" -max_len=8192 -timeout=60 \
+        -rss_limit_mb=3072 \
+        -print_final_stats=1 "$corpus" "tests/fuzz/corpus/$name" >"build/fuzz/$name.log" 2>&1; then
+        echo "fuzz_$name: 1 passed, 0 failed, 0 skipped" >>"$log"
+    else
+        tail -n 40 "build/fuzz/$name.log"
+        broken "fuzz_$name"
+    fi
+}
+
+fuzz() { # SECONDS: each target, as many at a time as there are cores
+    running=0
+    for program in build/fuzz/tests/fuzz_*; do
+        say "fuzzing ${program##*/fuzz_} for $1 s"
+        fuzz_one "$program" "$1" &
+        running=$((running + 1))
+        [ $((running % jobs)) = 0 ] && wait
     done
+    wait
+}
+
+# Tests wait now and then: meanwhile the next build goes on, which otherwise gives way to them.
+build_beside() { # PRESET [CMAKE OPTION...]
+    (with="nice -n 19"; configure_and_build "$@") &
+    beside=$!
 }
 
 need /usr/lib/python3/dist-packages/cffi python3-cffi python3-numpy python3-pytest
-: >build/skips.log
-if configure_and_build ci; then run_tests ci -LE long; else broken ci; fi
 need clang-19 clang-19
 need /usr/lib/llvm-19/lib/clang/19/lib/linux libclang-rt-19-dev
-if configure_and_build asan; then run_tests asan -LE "long|release-only"; else broken asan; fi
+: >build/skips.log
+is_built=
+configure_and_build ci && is_built=yes
+build_beside asan
+if [ "$is_built" ]; then run_tests ci -LE long; else broken ci; fi
+is_built=
+wait "$beside" && is_built=yes
 targets=fuzzers
-if configure_and_build fuzz -DBUILD_TESTING=ON; then
+build_beside fuzz -DBUILD_TESTING=ON
+targets=
+if [ "$is_built" ]; then run_tests asan -LE "long|release-only"; else broken asan; fi
+if wait "$beside"; then
     if [ "$all" = --all ]; then fuzz 600; else fuzz 10; fi
 else
     broken fuzz
 fi
-targets=
 
 also() { # PRESET [CTEST OPTION...]: builds and tests one more preset
     preset=$1

@@ -5,7 +5,11 @@ if(NOT PTERA_JIT)
 endif()
 foreach(cases tests/ptx tests/bad samples)
   string(REPLACE "/" "_" name ${cases})
-  add_test(NAME cases_${name} COMMAND run_cases ${without_jit} ${CMAKE_SOURCE_DIR} ${cases} ${tool})
+  set(rest "")
+  if(PTERA_SANITIZE AND PTERA_JIT AND cases STREQUAL tests/ptx) # both_* interprets the others, too
+    set(rest --but "--engine both")
+  endif()
+  add_test(NAME cases_${name} COMMAND run_cases ${without_jit} ${rest} ${CMAKE_SOURCE_DIR} ${cases} ${tool})
 endforeach()
 
 # What is right is right in isolated launches, too: every access is tested there.
