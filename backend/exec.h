@@ -170,6 +170,7 @@ struct pt_race {
     struct pt_watch_node *nodes;
     uint32_t n_nodes, room_nodes;
     uint32_t *lines;
+    uint64_t *keys;
     uint64_t issued;
 };
 

@@ -66,6 +66,7 @@ static void slot_free(ptera_engine *engine, struct pt_slot *slot)
     pt_engine_free(engine, slot->async.race.watches);
     pt_engine_free(engine, slot->async.race.nodes);
     pt_engine_free(engine, slot->async.race.lines);
+    pt_engine_free(engine, slot->async.race.keys);
     pt_engine_free(engine, slot);
 }
 

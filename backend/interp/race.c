@@ -10,7 +10,8 @@
  *
  * What carries such knowledge is a *key*: a barrier or an mbarrier in one of its phases, or an
  * address. A thread that releases gives a key what it knows, one that acquires has it then. Keys
- * are few: where two fall together, races may go unseen, but none is made up.
+ * have KEYS numbers: where there are more, some share one, and races may go unseen, but none is made
+ * up.
  */
 #include "backend/interp/address.h"
 #include "backend/interp/mbarrier.h"
@@ -18,7 +19,14 @@
 #include "backend/order.h"
 #include "ir/bits.h"
 
-enum { KEYS = 512, LINES = 4096, LINE_SHIFT = 7, NO_NODE = UINT32_MAX, FIRST_SWEEP = 64 };
+enum {
+    KEYS = 512,
+    PROBES = 16,
+    LINES = 4096,
+    LINE_SHIFT = 7,
+    NO_NODE = UINT32_MAX,
+    FIRST_SWEEP = 64
+};
 
 struct extent {
     uint64_t first, bytes;
@@ -90,15 +98,27 @@ static void add_key(struct pt_watch *w, uint32_t k)
     w->keys[k / 64] |= UINT64_C(1) << k % 64;
 }
 
-static uint32_t key_index(uint64_t key)
+/* The number of a key, which is its own as long as there is room near where it should be. There are
+ * watches. */
+static uint32_t key_index(struct pt_race *r, uint64_t key)
 {
-    return (uint32_t)(mix(key) % KEYS);
+    uint32_t k = (uint32_t)(mix(key) % KEYS);
+    for (uint32_t i = 0; i < PROBES; i++) {
+        uint64_t *at = &r->keys[(k + i) % KEYS];
+        if (!*at)
+            *at = key;
+        if (*at == key)
+            return (k + i) % KEYS;
+    }
+    return k;
 }
 
 static void release(const struct pt_frame *f, uint32_t lanes, uint64_t key)
 {
     struct pt_race *r = race_of(f);
-    uint32_t warp = warp_number(f->state->warp), k = key_index(key);
+    if (!r->n)
+        return;
+    uint32_t warp = warp_number(f->state->warp), k = key_index(r, key);
     for (uint32_t i = 0; i < r->n; i++)
         if (r->watches[i]->known[warp] & lanes)
             add_key(r->watches[i], k);
@@ -107,7 +127,9 @@ static void release(const struct pt_frame *f, uint32_t lanes, uint64_t key)
 static void acquire(const struct pt_frame *f, uint32_t lanes, uint64_t key)
 {
     struct pt_race *r = race_of(f);
-    uint32_t warp = warp_number(f->state->warp), k = key_index(key);
+    if (!r->n)
+        return;
+    uint32_t warp = warp_number(f->state->warp), k = key_index(r, key);
     for (uint32_t i = 0; i < r->n; i++)
         if (has_key(r->watches[i], k))
             r->watches[i]->known[warp] |= lanes;
@@ -125,8 +147,10 @@ static void join(const struct pt_frame *f, uint32_t lanes)
 static void next_phase(const struct pt_frame *f, uint64_t address, uint32_t phase)
 {
     struct pt_race *r = race_of(f);
-    uint32_t from = key_index(mbarrier_key(address, phase));
-    uint32_t to = key_index(mbarrier_key(address, phase + 1));
+    if (!r->n)
+        return;
+    uint32_t from = key_index(r, mbarrier_key(address, phase));
+    uint32_t to = key_index(r, mbarrier_key(address, phase + 1));
     for (uint32_t i = 0; i < r->n; i++)
         if (has_key(r->watches[i], from))
             add_key(r->watches[i], to);
@@ -154,9 +178,9 @@ static void waited(const struct pt_frame *f, enum pt_async_kind kind, uint32_t p
 static void done(const struct pt_async_op *op)
 {
     struct pt_race *r = race_of(op->frame);
-    if (!op->mbarrier || !pt_mbarrier_may_be(op->frame, op->mbarrier))
+    if (!r->n || !op->mbarrier || !pt_mbarrier_may_be(op->frame, op->mbarrier))
         return;
-    uint32_t k = key_index(mbarrier_key(op->mbarrier, pt_mbarrier_phase(op->mbarrier)));
+    uint32_t k = key_index(r, mbarrier_key(op->mbarrier, pt_mbarrier_phase(op->mbarrier)));
     for (uint32_t i = 0; i < r->n; i++) {
         struct pt_watch *w = r->watches[i];
         bool is_copy = op->kind == PT_ASYNC_ARRIVAL && w->op.kind == PT_ASYNC_COPY &&
@@ -232,6 +256,8 @@ static bool sweep(const struct pt_frame *f)
         else
             r->watches[r->n++] = r->watches[i];
     }
+    if (!r->n)
+        memset(r->keys, 0, KEYS * sizeof *r->keys);
     for (uint32_t i = 0; i < r->n; i++)
         if (!add_nodes(f, i))
             return false;
@@ -243,6 +269,8 @@ static bool make_room(const struct pt_frame *f)
 {
     struct pt_race *r = race_of(f);
     if (!r->lines && !(r->lines = resize(f, NULL, LINES * sizeof *r->lines)))
+        return false;
+    if (!r->keys && !(r->keys = resize(f, NULL, KEYS * sizeof *r->keys)))
         return false;
     if ((!r->n || r->n >= r->sweep_at) && !sweep(f))
         return false;
