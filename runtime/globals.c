@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "backend/semantics/surface.h"
 #include "ir/bits.h"
 #include "ir/layout.h"
 #include "runtime/engine.h"
@@ -10,6 +11,23 @@
 #include "runtime/twin.h"
 
 enum { FUNC_STRIDE = 16, VARIABLE_ALIGN = 16 };
+
+/* A reference to a texture or surface is what its handle leads to, and so is its address one. */
+union reference {
+    uint64_t key;
+    struct pt_texture texture;
+    struct pt_surface surface;
+};
+
+static bool is_reference(const struct pt_symbol *s)
+{
+    return s->type == PT_texref || s->type == PT_surfref || s->type == PT_samplerref;
+}
+
+static uint64_t bytes_of(const struct pt_symbol *s)
+{
+    return !is_reference(s) ? s->size : s->size / pt_type_bytes(s->type) * sizeof(union reference);
+}
 
 /* ---- addresses ------------------------------------------------------------------------------- */
 
@@ -29,9 +47,9 @@ static bool lay_out(ptera_module *module, enum pt_space space, uint32_t least, u
             continue;
         end = pt_round_up(end, s->align > least ? s->align : least);
         s->offset = module->symbols[i] = end;
-        if (s->size > SIZE_MAX / 4 || end > SIZE_MAX / 4)
+        if (s->size > SIZE_MAX / 64 || end > SIZE_MAX / 4)
             return false;
-        end += s->size ? s->size : 1; /* no two variables have one address */
+        end += s->size ? bytes_of(s) : 1; /* no two variables have one address */
     }
     *bytes = end;
     return true;
@@ -109,6 +127,16 @@ static void relocate(const ptera_module *module, uint8_t *to, const struct pt_re
     memcpy(to + reloc->offset, &value, reloc->bytes);
 }
 
+/* Bound to nothing: sizes are 0, what is read is 0. */
+static void initialise_reference(const struct pt_symbol *s, uint8_t *to)
+{
+    for (uint64_t at = 0; at < bytes_of(s); at += sizeof(union reference)) {
+        uint64_t handle = (uintptr_t)to + at;
+        uint64_t key = s->type == PT_surfref ? pt_surface_key(handle) : pt_texture_key(handle);
+        memcpy(to + at, &key, sizeof key);
+    }
+}
+
 void pt_globals_initialise(ptera_module *module)
 {
     for (uint32_t i = 1; i < module->ir.symbols.n; i++) {
@@ -120,7 +148,21 @@ void pt_globals_initialise(ptera_module *module)
             memcpy(to, s->init, s->init_size < s->size ? s->init_size : s->size);
         for (uint32_t k = 0; k < s->relocs.n; k++)
             relocate(module, to, &s->relocs.v[k]);
+        if (is_reference(s))
+            initialise_reference(s, to);
     }
+}
+
+bool pt_globals_reference(const ptera_module *module, const char *name, enum pt_type type,
+                          uint64_t *address)
+{
+    for (uint32_t i = 1; module->symbols && i < module->ir.symbols.n; i++) {
+        const struct pt_symbol *s = &module->ir.symbols.v[i];
+        *address = module->symbols[i];
+        if (s->func == PT_NONE && s->type == type && is_variable(s) && strcmp(s->name, name) == 0)
+            return true;
+    }
+    return false;
 }
 
 bool pt_globals_check_externs(ptera_module *module)
@@ -181,6 +223,8 @@ ptera_result ptera_module_variable(ptera_module *module, const char *name, void 
         const struct pt_symbol *s = &module->ir.symbols.v[i];
         if (s->func != PT_NONE || strcmp(s->name, name) != 0 || !is_variable(s))
             continue;
+        if (is_reference(s))
+            return PTERA_ERROR_INVALID_ARGUMENT;
         give_variable(module, i, address, bytes);
         return PTERA_OK;
     }

@@ -15,6 +15,11 @@ ptera_result pt_globals_place(ptera_module *module);
 /* Initialisers, and the addresses in them. */
 void pt_globals_initialise(ptera_module *module);
 
+/* The address of a module's reference to a texture or surface, which is its handle; false: there is
+ * none of this name and type. */
+bool pt_globals_reference(const ptera_module *module, const char *name, enum pt_type type,
+                          uint64_t *address);
+
 /* The variable whose storage holds `address` or ends nearest before it, or PT_NONE. Takes no lock:
  * addresses do not change after loading. */
 uint32_t pt_globals_near(const ptera_module *module, uint64_t address);

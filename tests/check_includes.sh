@@ -46,8 +46,9 @@ check runtime/registers 'runtime/registers/|ir/'
 runtime='runtime/[a-z_]*\.(h|def)"|runtime/registers/estimate.h|frontend/|ir/|ptera.h'
 runtime="$runtime|backend/(exec|native|observer|barrier|cache_folder|findings|shadow)\.(h|def)"
 runtime="$runtime|backend/(schedule|written|traced)\.h"
+runtime="$runtime|backend/semantics/surface.h"
 check runtime "$runtime" 'cuda*' compilers ocelot registers nvml
-driver="backend/semantics/(tensormap(_encode)?|texture).h|backend/shadow.h"
+driver="backend/semantics/(tensormap(_encode)?|texture|surface).h|backend/shadow.h"
 check runtime/cuda "runtime/cuda/|runtime/[a-z_]*\.h\"|$driver|frontend/|ir/|ptera.h"
 check runtime/cudart 'runtime/cudart/|runtime/cuda/(abi|vendor).h'
 check runtime/nvml 'runtime/nvml/|runtime/cuda/vendor.h|ptera.h'

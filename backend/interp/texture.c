@@ -1,8 +1,8 @@
 /* Textures: tex. PTX ISA 9.7.10. A handle is the address of a struct pt_texture; what sampling
  * computes is in backend/semantics/texture.h. */
 #include "backend/interp/access.h"
+#include "backend/interp/image.h"
 #include "backend/interp/observe.h"
-#include "backend/interp/operands.h"
 #include "backend/interp/pick.h"
 #include "backend/interp/texture_sample.h"
 #include "backend/interp/texture_wide.h"
@@ -122,6 +122,8 @@ static bool fetch_same(const struct pt_code *c, struct pt_frame *f, uint32_t lan
     f->state->acting = lanes & -lanes;
     if (!find_texture(c, f, (uint32_t)__builtin_ctz(lanes), handle, &t))
         return false;
+    if (!t.axes)
+        return true;
     f->state->acting = lanes;
     uint32_t left = lanes;
     if (!pt_is_observed(f) && is_plain(c->ptr))
@@ -245,7 +247,7 @@ static pt_handler select_fetch(struct pt_select *s, struct fetch form)
     k->component = component_of(s);
     bind_results(s, k);
     s->code->ptr = k;
-    if ((k->handle = pt_operands_source(s, in, 8)) == UINT32_MAX || !bind_options(s, k) ||
+    if ((k->handle = pt_image_handle(s, in)) == UINT32_MAX || !bind_options(s, k) ||
         (k->is_layered && (k->layer = bind_coordinate(s, in + 1, 0)) == UINT32_MAX))
         return NULL;
     uint32_t n = k->is_cube ? PT_TEXTURE_AXES : k->axes;

@@ -53,6 +53,8 @@ bool pt_texture_find(uint64_t handle, uint32_t axes, bool is_layered, bool is_cu
         read_texture(handle, t);
         is_texture = t->key == pt_texture_key(handle);
     }
+    if (is_texture && !t->axes) /* a reference that is bound to nothing */
+        return true;
     if (is_texture && t->axes == axes && t->is_layered == is_layered && t->is_cube == is_cube)
         return true;
     *fault = (struct pt_fault){
@@ -83,21 +85,30 @@ static void sample_lane(const struct pt_texture *t, const struct pt_samples *s, 
         s->result[n][i] = result[n];
 }
 
+static void put_zeros(const struct pt_samples *s, uint32_t lanes)
+{
+    for (uint32_t left = lanes; left; left &= left - 1)
+        for (uint32_t n = 0; n < PT_TEXTURE_CHANNELS; n++)
+            s->result[n][__builtin_ctz(left)] = 0;
+}
+
 /* Lanes that have one texture. */
 static bool sample_same(uint64_t handle, uint32_t sampling, struct pt_samples *s, uint32_t lanes,
                         struct pt_fault *fault)
 {
     struct pt_texture t;
     if (!handle) {
-        for (uint32_t left = lanes; left; left &= left - 1)
-            for (uint32_t n = 0; n < PT_TEXTURE_CHANNELS; n++)
-                s->result[n][__builtin_ctz(left)] = 0;
+        put_zeros(s, lanes);
         return true;
     }
     if (!pt_texture_find(handle, sampling & PT_SAMPLING_AXES, sampling & PT_SAMPLING_LAYERED, false,
                          &t, fault)) {
         fault->lanes = lanes & -lanes;
         return false;
+    }
+    if (!t.axes) {
+        put_zeros(s, lanes);
+        return true;
     }
     for (uint32_t left = pt_texture_wide_sample(&t, s, lanes); left; left &= left - 1)
         sample_lane(&t, s, (uint32_t)__builtin_ctz(left));

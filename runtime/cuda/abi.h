@@ -30,6 +30,8 @@ typedef struct CUstream_st *CUstream;
 typedef struct CUevent_st *CUevent;
 typedef struct CUarray_st *CUarray;
 typedef struct CUmipmappedArray_st *CUmipmappedArray;
+typedef struct CUtexref_st *CUtexref;
+typedef struct CUsurfref_st *CUsurfref;
 typedef struct CUmemPoolHandle_st *CUmemoryPool;
 typedef struct CUgraph_st *CUgraph;
 typedef struct CUgraphNode_st *CUgraphNode;
@@ -462,8 +464,23 @@ enum {
     CUDA_ARRAY3D_SURFACE_LDST = 2,
     CUDA_ARRAY3D_CUBEMAP = 4,
     CUDA_ARRAY3D_TEXTURE_GATHER = 8,
-    CUDA_ARRAY3D_DEPTH_TEXTURE = 0x10
+    CUDA_ARRAY3D_DEPTH_TEXTURE = 0x10,
+    CUDA_ARRAY3D_COLOR_ATTACHMENT = 0x20,
+    CUDA_ARRAY3D_SPARSE = 0x40,
+    CUDA_ARRAY3D_DEFERRED_MAPPING = 0x80
 };
+typedef struct CUDA_ARRAY_MEMORY_REQUIREMENTS_st {
+    size_t size, alignment;
+    unsigned reserved[4];
+} CUDA_ARRAY_MEMORY_REQUIREMENTS;
+typedef struct CUDA_ARRAY_SPARSE_PROPERTIES_st {
+    struct {
+        unsigned width, height, depth;
+    } tileExtent;
+    unsigned miptailFirstLevel;
+    unsigned long long miptailSize;
+    unsigned flags, reserved[4];
+} CUDA_ARRAY_SPARSE_PROPERTIES;
 
 typedef enum CUresourcetype_enum {
     CU_RESOURCE_TYPE_ARRAY,
@@ -510,7 +527,8 @@ enum {
     CU_TRSF_NORMALIZED_COORDINATES = 2,
     CU_TRSF_SRGB = 0x10,
     CU_TRSF_DISABLE_TRILINEAR_OPTIMIZATION = 0x20,
-    CU_TRSF_SEAMLESS_CUBEMAP = 0x40
+    CU_TRSF_SEAMLESS_CUBEMAP = 0x40,
+    CU_TRSA_OVERRIDE_FORMAT = 1
 };
 typedef struct CUDA_TEXTURE_DESC_st {
     CUaddress_mode addressMode[3];

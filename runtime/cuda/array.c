@@ -52,12 +52,21 @@ static size_t at_least_one(size_t n)
     return n ? n : 1;
 }
 
+/* As large as an H100's may be. */
 static bool is_within(const CUDA_ARRAY3D_DESCRIPTOR *d)
 {
-    const size_t layers = 2048, side = 131072, box_side = 16384, box = 32768;
-    bool has_layers = (d->Flags & (CUDA_ARRAY3D_LAYERED | CUDA_ARRAY3D_CUBEMAP)) != 0;
-    size_t most = d->Depth && !has_layers ? box_side : side;
-    return d->Width <= most && d->Height <= most && d->Depth <= (has_layers ? layers : box);
+    const size_t layers = 2048, layered = 32768, box = 16384, thin = 8192, deep = 32768,
+                 gathered = 32768, line = 131072, short_line = 32768, rows = 65536;
+    bool is_surface = (d->Flags & CUDA_ARRAY3D_SURFACE_LDST) != 0;
+    if (d->Flags & CUDA_ARRAY3D_TEXTURE_GATHER)
+        return d->Height && !d->Depth && d->Width <= gathered && d->Height <= gathered;
+    if (d->Flags & (CUDA_ARRAY3D_LAYERED | CUDA_ARRAY3D_CUBEMAP))
+        return d->Width <= layered && d->Height <= layered && d->Depth <= layers;
+    if (d->Depth && !is_surface && d->Width <= thin && d->Height <= thin)
+        return d->Depth <= deep;
+    if (d->Depth)
+        return d->Width <= box && d->Height <= box && d->Depth <= box;
+    return d->Width <= (d->Height || !is_surface ? line : short_line) && d->Height <= rows;
 }
 
 /* 10-10-10-2, blocks. */
@@ -66,30 +75,29 @@ static bool is_other_format(CUarray_format format)
     return format == 0x50 || (format >= 0x91 && format <= 0x9e);
 }
 
+/* What the driver of an H100 refuses; a depth texture and a picture that is drawn have formats of
+ * their own, which there are not yet. */
 static CUresult check_descriptor(const CUDA_ARRAY3D_DESCRIPTOR *d)
 {
     const unsigned known = CUDA_ARRAY3D_LAYERED | CUDA_ARRAY3D_SURFACE_LDST | CUDA_ARRAY3D_CUBEMAP |
-                           CUDA_ARRAY3D_TEXTURE_GATHER | CUDA_ARRAY3D_DEPTH_TEXTURE;
+                           CUDA_ARRAY3D_TEXTURE_GATHER;
     bool is_layered = (d->Flags & CUDA_ARRAY3D_LAYERED) != 0,
          is_cube = (d->Flags & CUDA_ARRAY3D_CUBEMAP) != 0;
     if (is_other_format(d->Format))
         return CUDA_ERROR_NOT_SUPPORTED;
     if (!d->Width || !is_within(d) || !pt_cu_array_channel_bytes(d->Format))
         return CUDA_ERROR_INVALID_VALUE;
-    if (d->Flags & CUDA_ARRAY3D_TEXTURE_GATHER && (is_layered || is_cube || d->Depth))
-        return CUDA_ERROR_INVALID_VALUE;
     unsigned normalized = pt_cu_array_is_normalized(d->Format);
     if ((d->NumChannels != 1 && d->NumChannels != 2 && d->NumChannels != 4) ||
         (normalized && d->NumChannels != 1u << (normalized - 1) % 3))
         return CUDA_ERROR_INVALID_VALUE;
-    if (d->Flags & ~known)
-        return CUDA_ERROR_NOT_SUPPORTED;
-    if (d->Depth && !d->Height && !is_layered)
+    if (is_layered ? !d->Depth : d->Depth && !d->Height)
         return CUDA_ERROR_INVALID_VALUE;
-    if (is_cube &&
-        (d->Width != d->Height || (is_layered ? !d->Depth || d->Depth % 6 : d->Depth != 6)))
+    if (is_cube && (d->Width != d->Height || (is_layered ? d->Depth % 6 : d->Depth != 6)))
         return CUDA_ERROR_INVALID_VALUE;
-    return CUDA_SUCCESS;
+    if (d->Flags & (CUDA_ARRAY3D_DEPTH_TEXTURE | CUDA_ARRAY3D_COLOR_ATTACHMENT))
+        return CUDA_ERROR_INVALID_VALUE;
+    return d->Flags & ~known ? CUDA_ERROR_NOT_SUPPORTED : CUDA_SUCCESS;
 }
 
 static void lay_out(CUarray a)
@@ -180,12 +188,11 @@ static CUresult check_array(CUarray array)
                                                                      : r;
 }
 
+/* A level goes with its mipmapped array. */
 static CUresult destroy(CUarray array)
 {
     CUresult r = check_array(array);
-    if (r == CUDA_SUCCESS && array->mipmap)
-        r = CUDA_ERROR_INVALID_HANDLE;
-    if (r != CUDA_SUCCESS)
+    if (r != CUDA_SUCCESS || array->mipmap)
         return r;
     r = pt_cu_command_drain(array->ctx);
     if (pt_cu_handle_is(array, PT_CU_ARRAY))
@@ -225,6 +232,52 @@ static CUresult get_descriptor_2d(CUDA_ARRAY_DESCRIPTOR *descriptor, CUarray arr
 CUresult cuArrayGetDescriptor_v2(CUDA_ARRAY_DESCRIPTOR *descriptor, CUarray array)
 {
     return API(get_descriptor_2d(descriptor, array));
+}
+
+/* No array has planes; those whose memory is not there yet, or is sparse, are refused. */
+static CUresult get_plane(CUarray array)
+{
+    CUresult r = check_array(array);
+    return r == CUDA_SUCCESS ? CUDA_ERROR_INVALID_VALUE : r;
+}
+
+CUresult cuArrayGetPlane(CUarray *plane, CUarray array, unsigned index)
+{
+    (void)plane, (void)index;
+    return API(get_plane(array));
+}
+
+static CUresult refuse(void)
+{
+    CUresult r = pt_cu_driver_check();
+    return r == CUDA_SUCCESS ? CUDA_ERROR_INVALID_VALUE : r;
+}
+
+CUresult cuArrayGetMemoryRequirements(CUDA_ARRAY_MEMORY_REQUIREMENTS *requirements, CUarray array,
+                                      CUdevice device)
+{
+    (void)requirements, (void)array, (void)device;
+    return API(refuse());
+}
+
+CUresult cuArrayGetSparseProperties(CUDA_ARRAY_SPARSE_PROPERTIES *properties, CUarray array)
+{
+    (void)properties, (void)array;
+    return API(refuse());
+}
+
+CUresult cuMipmappedArrayGetMemoryRequirements(CUDA_ARRAY_MEMORY_REQUIREMENTS *requirements,
+                                               CUmipmappedArray array, CUdevice device)
+{
+    (void)requirements, (void)array, (void)device;
+    return API(refuse());
+}
+
+CUresult cuMipmappedArrayGetSparseProperties(CUDA_ARRAY_SPARSE_PROPERTIES *properties,
+                                             CUmipmappedArray array)
+{
+    (void)properties, (void)array;
+    return API(refuse());
 }
 
 /* ---- mipmapped arrays ------------------------------------------------------------------------ */
@@ -283,15 +336,25 @@ static void delete_mipmap(CUmipmappedArray m)
         pt_cu_array_delete(m->levels[i]);
 }
 
+static CUresult check_levels(const CUDA_ARRAY3D_DESCRIPTOR *d)
+{
+    const size_t side = 32768; /* of a plane */
+    if (d->Height && (d->Width > side || d->Height > side))
+        return CUDA_ERROR_INVALID_VALUE;
+    return check_descriptor(d);
+}
+
+/* 0 levels are one. */
 static CUresult create_mipmap(CUmipmappedArray *out, const CUDA_ARRAY3D_DESCRIPTOR *descriptor,
                               unsigned levels)
 {
     CUcontext ctx;
     CUresult r = pt_cu_current_get(&ctx);
     if (r == CUDA_SUCCESS)
-        r = out && descriptor && levels ? check_descriptor(descriptor) : CUDA_ERROR_INVALID_VALUE;
+        r = out && descriptor ? check_levels(descriptor) : CUDA_ERROR_INVALID_VALUE;
     if (r != CUDA_SUCCESS)
         return r;
+    levels = levels ? levels : 1;
     CUmipmappedArray m = pt_cu_handle_new(PT_CU_MIPMAP, sizeof *m);
     if (!m)
         return CUDA_ERROR_OUT_OF_MEMORY;

@@ -69,7 +69,8 @@ static bool is_allocated(const struct pt_cu_range *range)
 {
     return range->memory == PT_CU_DEVICE || range->memory == PT_CU_HOST ||
            range->memory == PT_CU_MANAGED || range->memory == PT_CU_POOLED ||
-           range->memory == PT_CU_TEXELS || range->memory == PT_CU_TEXTURE;
+           range->memory == PT_CU_TEXELS || range->memory == PT_CU_TEXTURE ||
+           range->memory == PT_CU_SURFACE;
 }
 
 static void free_one(struct pt_cu_range *range, void *ctx)

@@ -116,14 +116,15 @@ struct place {
 static CUresult place_in_array(const struct corner *c, const CUDA_MEMCPY3D *m, struct place *place)
 {
     CUarray a = c->array;
+    if (!a)
+        return CUDA_ERROR_INVALID_VALUE;
     if (!pt_cu_handle_is(a, PT_CU_ARRAY))
         return CUDA_ERROR_INVALID_HANDLE;
     size_t rows = a->descriptor.Height ? a->descriptor.Height : 1,
            slices = a->descriptor.Depth ? a->descriptor.Depth : 1;
     size_t width = a->descriptor.Width * a->element_bytes;
     if (c->x > width || m->WidthInBytes > width - c->x || c->y > rows || m->Height > rows - c->y ||
-        c->z > slices || m->Depth > slices - c->z || c->x % a->element_bytes ||
-        m->WidthInBytes % a->element_bytes)
+        c->z > slices || m->Depth > slices - c->z)
         return CUDA_ERROR_INVALID_VALUE;
     *place = (struct place){a->data + c->z * a->slice + c->y * a->pitch + c->x, a->pitch, a->slice,
                             false};
@@ -183,7 +184,8 @@ CUresult pt_cu_copy_op(const CUDA_MEMCPY3D *m, struct pt_cu_op *op, bool *is_pag
     *is_pageable = false;
     if (!m->WidthInBytes || !m->Height || !m->Depth)
         return CUDA_SUCCESS;
-    if (m->srcLOD || m->dstLOD)
+    if ((m->srcLOD && m->srcMemoryType == CU_MEMORYTYPE_ARRAY) ||
+        (m->dstLOD && m->dstMemoryType == CU_MEMORYTYPE_ARRAY))
         return CUDA_ERROR_INVALID_VALUE;
     CUresult r = find_place(&source, m, &from);
     if (r == CUDA_SUCCESS)

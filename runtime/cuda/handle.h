@@ -23,7 +23,9 @@ enum pt_cu_kind {
     PT_CU_EXEC,
     PT_CU_LINK,
     PT_CU_ALLOCATION,
-    PT_CU_MULTICAST_OBJECT
+    PT_CU_MULTICAST_OBJECT,
+    PT_CU_TEXTURE_REFERENCE,
+    PT_CU_SURFACE_REFERENCE
 };
 
 struct pt_cu_object {

@@ -17,6 +17,7 @@
 #include "runtime/cuda/jit_options.h"
 #include "runtime/cuda/log.h"
 #include "runtime/cuda/range.h"
+#include "runtime/cuda/reference.h"
 
 /* ---- what cuModuleLoadDataEx is told --------------------------------------------------------- */
 
@@ -270,6 +271,7 @@ void pt_cu_module_delete(CUmodule module)
         free(function->legacy);
         pt_cu_handle_delete(function);
     }
+    pt_cu_reference_delete_all(module);
     leave_variables(module->ptera);
     ptera_module_unload(module->ptera);
     pt_cu_handle_delete(module);

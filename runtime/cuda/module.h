@@ -33,6 +33,8 @@ struct CUmod_st {
     ptera_module *ptera;
     CUlibrary library; /* NULL: loaded by itself */
     CUfunction functions;
+    CUtexref textures; /* references that were asked for */
+    CUsurfref surfaces;
     CUmodule next;
 };
 

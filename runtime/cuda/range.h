@@ -16,6 +16,7 @@ enum pt_cu_memory {
     PT_CU_POOLED,    /* of a memory pool */
     PT_CU_TEXELS,    /* of an array */
     PT_CU_TEXTURE,   /* what a texture's handle leads to */
+    PT_CU_SURFACE,   /* what a surface's handle leads to */
     PT_CU_MAPPED,    /* part of a reservation that has memory */
     PT_CU_IMPORTED,  /* opened by an IPC handle */
     PT_CU_MULTICAST  /* as PT_CU_MAPPED, of a multicast object: for multimem instructions alone */

@@ -1,14 +1,14 @@
 /* Texture objects. A handle is the address of what backend/semantics/texture.h describes, in device
  * memory; behind it stands what the program gave. Which arguments are refused is what the driver of
  * an H100 refuses; what is not there yet is CUDA_ERROR_NOT_SUPPORTED. */
-#include <math.h>
+#include "runtime/cuda/texture.h"
 
-#include "backend/semantics/texture.h"
+#include <math.h>
 
 #include "runtime/cuda/array.h"
 #include "runtime/cuda/block.h"
-#include "runtime/cuda/command.h"
 #include "runtime/cuda/current.h"
+#include "runtime/cuda/descriptor.h"
 #include "runtime/cuda/driver.h"
 #include "runtime/cuda/entry.h"
 
@@ -264,6 +264,17 @@ static CUresult set_sampler(struct pt_texture *t, const CUDA_TEXTURE_DESC *d)
 
 /* ---- calls ----------------------------------------------------------------------------------- */
 
+CUresult pt_cu_texture_describe(struct pt_texture *t, const CUDA_RESOURCE_DESC *resource,
+                                const CUDA_TEXTURE_DESC *sampler,
+                                const CUDA_RESOURCE_VIEW_DESC *view)
+{
+    bool is_integer = (sampler->flags & CU_TRSF_READ_AS_INTEGER) != 0;
+    CUresult r = set_resource(t, resource, is_integer);
+    if (r == CUDA_SUCCESS && view)
+        r = set_view(t, view, is_integer);
+    return r == CUDA_SUCCESS ? set_sampler(t, sampler) : r;
+}
+
 static CUresult create(CUtexObject *out, const CUDA_RESOURCE_DESC *resource,
                        const CUDA_TEXTURE_DESC *sampler, const CUDA_RESOURCE_VIEW_DESC *view)
 {
@@ -274,11 +285,7 @@ static CUresult create(CUtexObject *out, const CUDA_RESOURCE_DESC *resource,
     if (r == CUDA_SUCCESS && (!out || !resource || !sampler))
         r = CUDA_ERROR_INVALID_VALUE;
     if (r == CUDA_SUCCESS)
-        r = set_resource(&o.texture, resource, (sampler->flags & CU_TRSF_READ_AS_INTEGER) != 0);
-    if (r == CUDA_SUCCESS && view)
-        r = set_view(&o.texture, view, (sampler->flags & CU_TRSF_READ_AS_INTEGER) != 0);
-    if (r == CUDA_SUCCESS)
-        r = set_sampler(&o.texture, sampler);
+        r = pt_cu_texture_describe(&o.texture, resource, sampler, view);
     if (r == CUDA_SUCCESS)
         r = pt_cu_block_alloc(ctx, sizeof o, PT_CU_TEXTURE, &range);
     if (r != CUDA_SUCCESS)
@@ -300,37 +307,17 @@ CUresult cuTexObjectCreate(CUtexObject *texture, const CUDA_RESOURCE_DESC *resou
     return API(create(texture, resource, sampler, view));
 }
 
-static struct pt_cu_range *find(CUtexObject texture)
-{
-    struct pt_cu_range *range = pt_cu_range_find(texture);
-    return range && range->memory == PT_CU_TEXTURE && range->first == texture ? range : NULL;
-}
-
-/* Of what is no texture, it is no error either. */
-static CUresult destroy(CUtexObject texture)
-{
-    CUresult r = pt_cu_driver_check();
-    struct pt_cu_range *range = r == CUDA_SUCCESS ? find(texture) : NULL;
-    if (!range)
-        return r;
-    r = pt_cu_command_drain(range->ctx);
-    range = find(texture);
-    if (!range)
-        return r;
-    ((struct object *)(uintptr_t)texture)->texture.key = 0;
-    pt_cu_block_free(range);
-    return r;
-}
-
 CUresult cuTexObjectDestroy(CUtexObject texture)
 {
-    return API(destroy(texture));
+    return API(pt_cu_descriptor_free(texture, PT_CU_TEXTURE));
 }
 
 static CUresult check(const void *out, CUtexObject texture)
 {
     CUresult r = pt_cu_driver_check();
-    return r == CUDA_SUCCESS && (!out || !find(texture)) ? CUDA_ERROR_INVALID_VALUE : r;
+    if (r == CUDA_SUCCESS && (!out || !pt_cu_descriptor_find(texture, PT_CU_TEXTURE)))
+        r = CUDA_ERROR_INVALID_VALUE;
+    return r;
 }
 
 static CUresult get_resource(CUDA_RESOURCE_DESC *d, CUtexObject texture)

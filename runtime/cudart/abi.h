@@ -135,6 +135,48 @@ typedef struct cudaChannelFormatDesc {
     int f;          /* what they are */
 } cudaChannelFormatDesc;
 
+#ifndef PT_RT_MAJOR
+#define PT_RT_MAJOR 13 /* what a program is built for that says nothing */
+#endif
+
+typedef struct cudaResourceDesc {
+    CUresourcetype resType;
+    union {
+        cudaArray_t array;
+        CUmipmappedArray mipmap;
+        struct {
+            void *devPtr;
+            cudaChannelFormatDesc desc;
+            size_t sizeInBytes;
+        } linear;
+        struct {
+            void *devPtr;
+            cudaChannelFormatDesc desc;
+            size_t width, height, pitchInBytes;
+        } pitch2D;
+#if PT_RT_MAJOR >= 13
+        int reserved[32];
+    } res;
+    unsigned flags;
+#else
+    } res;
+#endif
+} cudaResourceDesc;
+typedef struct cudaTextureDesc {
+    CUaddress_mode addressMode[3];
+    CUfilter_mode filterMode;
+    int readMode, sRGB;
+    float borderColor[4];
+    int normalizedCoords;
+    unsigned maxAnisotropy;
+    CUfilter_mode mipmapFilterMode;
+    float mipmapLevelBias, minMipmapLevelClamp, maxMipmapLevelClamp;
+    int disableTrilinearOptimization;
+#if PT_RT_MAJOR >= 12
+    int seamlessCubemap;
+#endif
+} cudaTextureDesc;
+
 typedef struct cudaDeviceProp {
     char name[256];
     CUuuid uuid;

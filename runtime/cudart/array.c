@@ -16,7 +16,7 @@ static const struct {
 enum { N_FORMATS = sizeof formats / sizeof *formats };
 
 /* Channels are alike, and the first ones of four. */
-static bool read_channels(const cudaChannelFormatDesc *d, CUDA_ARRAY3D_DESCRIPTOR *to)
+bool pt_rt_array_read_channels(const cudaChannelFormatDesc *d, CUDA_ARRAY3D_DESCRIPTOR *to)
 {
     const int bits[] = {d->x, d->y, d->z, d->w};
     unsigned n = 0;
@@ -35,7 +35,7 @@ static bool read_channels(const cudaChannelFormatDesc *d, CUDA_ARRAY3D_DESCRIPTO
     return false;
 }
 
-static cudaChannelFormatDesc channels_of(const CUDA_ARRAY3D_DESCRIPTOR *d)
+cudaChannelFormatDesc pt_rt_array_channels(const CUDA_ARRAY3D_DESCRIPTOR *d)
 {
     cudaChannelFormatDesc c = {0};
     for (int i = 0; i < N_FORMATS; i++)
@@ -51,7 +51,7 @@ cudaError_t pt_rt_array_element(cudaArray_t array, size_t *bytes)
     CUDA_ARRAY3D_DESCRIPTOR d;
     CUresult r = cuArray3DGetDescriptor_v2(&d, array);
     if (r == CUDA_SUCCESS)
-        *bytes = (size_t)channels_of(&d).x / 8 * d.NumChannels;
+        *bytes = (size_t)pt_rt_array_channels(&d).x / 8 * d.NumChannels;
     return (cudaError_t)r;
 }
 
@@ -62,7 +62,7 @@ static cudaError_t describe(const cudaChannelFormatDesc *channels, cudaExtent ex
 {
     *d = (CUDA_ARRAY3D_DESCRIPTOR){
         .Width = extent.width, .Height = extent.height, .Depth = extent.depth, .Flags = flags};
-    return channels && read_channels(channels, d) ? cudaSuccess : cudaErrorInvalidValue;
+    return channels && pt_rt_array_read_channels(channels, d) ? cudaSuccess : cudaErrorInvalidValue;
 }
 
 static cudaError_t make(cudaArray_t *array, const cudaChannelFormatDesc *channels,
@@ -124,7 +124,7 @@ static cudaError_t get_info(cudaChannelFormatDesc *channels, cudaExtent *extent,
     if (r != CUDA_SUCCESS)
         return (cudaError_t)r;
     if (channels)
-        *channels = channels_of(&d);
+        *channels = pt_rt_array_channels(&d);
     if (extent)
         *extent = (cudaExtent){d.Width, d.Height, d.Depth};
     if (flags)

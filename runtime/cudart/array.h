@@ -2,9 +2,14 @@
 #ifndef PTERA_CUDART_ARRAY_H
 #define PTERA_CUDART_ARRAY_H
 
+#include <stdbool.h>
+
 #include "runtime/cudart/abi.h"
 
 /* The bytes of an array's element. */
 cudaError_t pt_rt_array_element(cudaArray_t array, size_t *bytes);
+/* Sets format and channels; false: there is no such format. */
+bool pt_rt_array_read_channels(const cudaChannelFormatDesc *d, CUDA_ARRAY3D_DESCRIPTOR *to);
+cudaChannelFormatDesc pt_rt_array_channels(const CUDA_ARRAY3D_DESCRIPTOR *d);
 
 #endif

@@ -1,7 +1,7 @@
 # What an H200 returns: hardware/golden/README.md.
 set(golden_data ${CMAKE_CURRENT_BINARY_DIR}/golden.data)
 set(golden_sets golden float atomic exhaust contract divide matrix legacy chain)
-foreach(set ${golden_sets} sync random tensor texture wgmma mufu triton)
+foreach(set ${golden_sets} sync random tensor texture surface wgmma mufu triton)
   set(archive ${CMAKE_CURRENT_SOURCE_DIR}/hardware/golden/${set}.tar.xz)
   set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${archive})
   file(ARCHIVE_EXTRACT INPUT ${archive} DESTINATION ${golden_data}/${set})
@@ -31,6 +31,19 @@ add_test(NAME golden_texture_all COMMAND golden_texture ${golden_data}/texture)
 set_tests_properties(golden_texture_all PROPERTIES LABELS long)
 add_test(NAME golden_texture_native COMMAND golden_texture ${golden_data}/texture 64)
 set_tests_properties(golden_texture_native PROPERTIES ENVIRONMENT PTERA_ENGINE=jit)
+
+add_executable(image_calls hardware/golden/image_calls.c)
+target_link_libraries(image_calls PRIVATE ptera_cuda)
+add_test(NAME golden_image_calls COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/hardware/golden/image_calls.sh $<TARGET_FILE:image_calls>
+         ${CMAKE_CURRENT_SOURCE_DIR}/hardware/golden/image_calls.txt)
+
+add_executable(golden_surface hardware/golden/surface.c)
+target_link_libraries(golden_surface PRIVATE ptera_cuda)
+add_test(NAME golden_surface COMMAND golden_surface ${golden_data}/surface 3)
+add_test(NAME golden_surface_all COMMAND golden_surface ${golden_data}/surface)
+set_tests_properties(golden_surface_all PROPERTIES LABELS long)
+add_test(NAME golden_surface_native COMMAND golden_surface ${golden_data}/surface 200)
+set_tests_properties(golden_surface_native PROPERTIES ENVIRONMENT PTERA_ENGINE=jit)
 # Observed, each lane samples by itself, not in vectors.
 add_test(NAME golden_texture_lanes COMMAND golden_texture ${golden_data}/texture 8)
 set_tests_properties(golden_texture_lanes PROPERTIES ENVIRONMENT "PTERA_ENGINE=interp;PTERA_OBSERVE=sync")
