@@ -10,8 +10,8 @@
  *
  * What carries such knowledge is a *key*: a barrier or an mbarrier in one of its phases, or an
  * address. A thread that releases gives a key what it knows, one that acquires has it then. Keys
- * have KEYS numbers: where there are more, some share one, and races may go unseen, but none is made
- * up.
+ * have KEYS numbers: where there are more, some share one, and races may go unseen, but none is
+ * made up.
  */
 #include "backend/interp/address.h"
 #include "backend/interp/mbarrier.h"
