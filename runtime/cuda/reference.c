@@ -216,7 +216,7 @@ static CUresult set_array(CUtexref t, CUarray a, unsigned flags)
     CUresult r = check(t);
     if (r == CUDA_SUCCESS && !pt_cu_handle_is(a, PT_CU_ARRAY))
         r = CUDA_ERROR_INVALID_HANDLE;
-    if (r == CUDA_SUCCESS && flags & ~CU_TRSA_OVERRIDE_FORMAT)
+    if (r == CUDA_SUCCESS && flags & ~(unsigned)CU_TRSA_OVERRIDE_FORMAT)
         r = CUDA_ERROR_INVALID_VALUE;
     if (r != CUDA_SUCCESS)
         return r;
@@ -239,7 +239,7 @@ static CUresult set_mipmap(CUtexref t, CUmipmappedArray m, unsigned flags)
     CUresult r = check(t);
     if (r == CUDA_SUCCESS && !pt_cu_handle_is(m, PT_CU_MIPMAP))
         r = CUDA_ERROR_INVALID_HANDLE;
-    if (r == CUDA_SUCCESS && flags & ~CU_TRSA_OVERRIDE_FORMAT)
+    if (r == CUDA_SUCCESS && flags & ~(unsigned)CU_TRSA_OVERRIDE_FORMAT)
         r = CUDA_ERROR_INVALID_VALUE;
     if (r != CUDA_SUCCESS)
         return r;
@@ -417,8 +417,8 @@ SET(cuTexRefSetMaxAnisotropy, (CUtexref texture, unsigned most), (texture, most)
     texture->sampler.maxAnisotropy = most)
 SET(cuTexRefSetBorderColor, (CUtexref texture, float *colour), (texture, colour), colour,
     memcpy(texture->sampler.borderColor, colour, sizeof texture->sampler.borderColor))
-SET(cuTexRefSetFlags, (CUtexref texture, unsigned flags), (texture, flags), !(flags & ~FLAGS),
-    texture->sampler.flags = flags)
+SET(cuTexRefSetFlags, (CUtexref texture, unsigned flags), (texture, flags),
+    !(flags & ~(unsigned)FLAGS), texture->sampler.flags = flags)
 
 GET(cuTexRefGetFormat, (CUarray_format * format, int *channels, CUtexref texture),
     (format, channels, texture), true,

@@ -10,17 +10,25 @@
 /* In huge pages, so that page size is the same for everyone. Buffers begin at different places of a
  * page: where all begin at the same, a load seems to some CPUs to depend on a store to another
  * buffer. */
+enum { HUGE_PAGE = 2 << 20 };
+
 void *add_memory(size_t n)
 {
     static size_t stagger;
-    size_t huge = 2u << 20, bytes = (n + 4096 + huge - 1) / huge * huge;
-    char *p = aligned_alloc(huge, bytes);
+    size_t bytes = (n + 4096 + HUGE_PAGE - 1) / HUGE_PAGE * HUGE_PAGE;
+    char *p = aligned_alloc(HUGE_PAGE, bytes);
     if (!p)
         abort();
     madvise(p, bytes, MADV_HUGEPAGE);
     memset(p, 0, bytes);
     stagger = (stagger + 1280) % 4096;
     return p + stagger;
+}
+
+void add_free_memory(void *p)
+{
+    if (p)
+        free((char *)p - (uintptr_t)p % HUGE_PAGE);
 }
 
 static const size_t bytes_of[BENCH_TYPES] = {

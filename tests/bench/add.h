@@ -7,6 +7,7 @@
 
 /* Zeroed, in huge pages where the system has them on demand. */
 void *add_memory(size_t bytes);
+void add_free_memory(void *p);
 
 /* Return the buffer's index. */
 int add_buffer(struct bench_case *c, enum bench_type type, size_t n, unsigned flags);

@@ -81,16 +81,15 @@ void bench_case_reset(struct bench_case *c)
     }
 }
 
-/* Its handle, for the life of the process; NULL: no memory. */
-static const uint64_t *make_texture(const struct bench_case *c, const struct bench_texture *b)
+/* False: no memory. */
+static bool make_texture(const struct bench_case *c, struct bench_texture *b)
 {
     struct pt_texture *t = aligned_alloc(16, sizeof *t);
-    uint64_t *handle = malloc(sizeof *handle);
-    if (!t || !handle)
-        return NULL;
-    *handle = (uint64_t)(uintptr_t)t;
+    if (!t)
+        return false;
+    b->handle = (uint64_t)(uintptr_t)t;
     *t = (struct pt_texture){
-        .key = pt_texture_key(*handle),
+        .key = pt_texture_key(b->handle),
         .texels = (uint64_t)(uintptr_t)c->buffer[b->buffer].host,
         .axes = (uint8_t)b->axes,
         .texel = b->is_bytes ? PT_TEXEL_UNORM8 : PT_TEXEL_F32,
@@ -104,12 +103,26 @@ static const uint64_t *make_texture(const struct bench_case *c, const struct ben
     memcpy(t->size, b->size, sizeof t->size);
     t->pitch = (uint64_t)t->size[0] * t->texel_bytes;
     t->slice = t->pitch * t->size[1];
-    return handle;
+    return true;
 }
 
 const void *bench_case_value(struct bench_case *c, struct bench_argument *argument)
 {
+    struct bench_texture *t = &argument->texture;
     if (argument->is_texture)
-        return make_texture(c, &argument->texture);
+        return t->handle || make_texture(c, t) ? &t->handle : NULL;
     return argument->is_buffer ? (void *)&c->buffer[argument->buffer].host : argument->raw;
+}
+
+void bench_case_free(struct bench_case *c)
+{
+    for (int i = 0; i < c->n_buffers; i++) {
+        add_free_memory(c->buffer[i].host);
+        add_free_memory(c->buffer[i].start);
+    }
+    for (int i = 0; i < c->n_launches; i++)
+        for (unsigned a = 0; a < c->launch[i].n_arguments; a++)
+            if (c->launch[i].argument[a].is_texture)
+                free((void *)(uintptr_t)c->launch[i].argument[a].texture.handle);
+    free(c->launch);
 }

@@ -42,6 +42,7 @@ struct bench_texture {
     int buffer;
     unsigned axes, size[3], channels; /* sizes are 1 beyond the axes */
     bool is_bytes, is_linear, is_normalized;
+    uint64_t handle; /* 0 until it is asked for */
 };
 
 struct bench_argument {
@@ -102,12 +103,12 @@ const struct bench_kind *bench_kind(int index);
 const char *bench_set_of(const struct bench_kind *kind);
 const char *bench_group_of(const struct bench_kind *kind);
 
-/* Makes a case, its buffers filled, for the life of the process. NULL, or why the size does not
- * suit the kernel. */
+/* Makes a case, its buffers filled, up to bench_case_free. NULL, or why the size does not suit the
+ * kernel. */
 const char *bench_case_make(struct bench_case *c, const struct bench_kind *kind, unsigned size);
 void bench_case_reset(struct bench_case *c);
-/* What a launch of Ptera's is given for an argument, for the life of the process; NULL: no
- * memory. */
+void bench_case_free(struct bench_case *c);
+/* What a launch of Ptera's is given for an argument, for the life of the case; NULL: no memory. */
 const void *bench_case_value(struct bench_case *c, struct bench_argument *argument);
 
 /* For twins: the elements of a buffer, as what they are. */

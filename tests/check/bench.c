@@ -107,7 +107,10 @@ int main(int argc, char **argv)
         if (i % every || !is_named(bench_kind(i), argv + 1))
             continue;
         const char *why = bench_case_make(&c, bench_kind(i), bench_kind(i)->quick);
-        why = why ? why : compare(engine, &c);
+        if (!why) {
+            why = compare(engine, &c);
+            bench_case_free(&c);
+        }
         unsigned n = found_print(engine, &n_found);
         if (why || n)
             printf("FAILED %s: %s\n", bench_kind(i)->name, why ? why : "there are findings");

@@ -56,7 +56,7 @@ static CUresult create_array(const struct surface_case *c, struct surface *s)
     int has_layers = (c->array_flags & (CUDA_ARRAY3D_LAYERED | CUDA_ARRAY3D_CUBEMAP)) != 0;
     static unsigned char bytes[SURFACE_BYTES];
     if (c->object == PLAIN_ARRAY)
-        d.Flags &= ~CUDA_ARRAY3D_SURFACE_LDST;
+        d.Flags &= ~(unsigned)CUDA_ARRAY3D_SURFACE_LDST;
     for (unsigned i = 0; i < 3; i++) {
         s->size[i] = i == 2 && has_layers ? c->size[i] : c->size[i] >> level;
         s->size[i] = c->size[i] && !s->size[i] ? 1 : s->size[i];
