@@ -73,7 +73,10 @@ static void say(struct trial *trial, enum verdict verdict, const char *level, co
                 const char *what)
 {
     trial->verdict = verdict;
-    snprintf(trial->text, sizeof trial->text, "%s, %s: %s", level, engine, what);
+    int n = snprintf(trial->text, sizeof trial->text, "%s, %s: ", level, engine);
+    if (n >= 0 && (size_t)n < sizeof trial->text)
+        snprintf(trial->text + n, sizeof trial->text - (size_t)n, "%.*s",
+                 (int)(sizeof trial->text - (size_t)n - 1), what);
 }
 
 /* Keeps the first finding that the launch is told. */
