@@ -73,10 +73,7 @@ static void say(struct trial *trial, enum verdict verdict, const char *level, co
                 const char *what)
 {
     trial->verdict = verdict;
-    int n = snprintf(trial->text, sizeof trial->text, "%s, %s: ", level, engine);
-    if (n >= 0 && (size_t)n < sizeof trial->text)
-        snprintf(trial->text + n, sizeof trial->text - (size_t)n, "%.*s",
-                 (int)(sizeof trial->text - (size_t)n - 1), what);
+    snprintf(trial->text, sizeof trial->text, "%s, %s: %.*s", level, engine, TRIAL_TEXT - 32, what);
 }
 
 /* Keeps the first finding that the launch is told. */
