@@ -37,6 +37,12 @@ enum pt_type_class pt_type_class(enum pt_type type)
     return types[type].class;
 }
 
+bool pt_type_is_int(enum pt_type type)
+{
+    enum pt_type_class c = pt_type_class(type);
+    return c == PT_CLASS_B || c == PT_CLASS_U || c == PT_CLASS_S;
+}
+
 static const char *const mods[PT_M_COUNT] = {
     "",
 #define MOD(name, spelling) spelling,

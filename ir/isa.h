@@ -26,6 +26,7 @@ unsigned pt_type_bits(enum pt_type type);
 /* Bytes one value takes in memory; 0 for pred and sub-byte types. */
 unsigned pt_type_bytes(enum pt_type type);
 enum pt_type_class pt_type_class(enum pt_type type);
+bool pt_type_is_int(enum pt_type type); /* bits, unsigned or signed */
 
 /* Every modifier token of every instruction: PT_M_ftz for ".ftz". Tokens with "::" or characters
  * that C does not allow in names have the C name given in mod.def. */

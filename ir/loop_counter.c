@@ -23,12 +23,6 @@ static bool is_inside(const struct search *s, const struct found *r)
     return s->block >= l->header && s->block < l->end;
 }
 
-static bool is_int(enum pt_type type)
-{
-    enum pt_type_class c = pt_type_class(type);
-    return c == PT_CLASS_B || c == PT_CLASS_U || c == PT_CLASS_S;
-}
-
 bool pt_loop_counter_sets(const struct pt_module *m, const struct pt_func *f, uint32_t insn)
 {
     const struct pt_insn *i = &f->insns.v[insn];
@@ -36,7 +30,7 @@ bool pt_loop_counter_sets(const struct pt_module *m, const struct pt_func *f, ui
     const struct pt_operand *o = &f->operands.v[i->operands];
     if (i->guard || i->n_operands != 2 || o->kind != PT_OPND_REG)
         return false;
-    return (form->op == PT_OP_mov && is_int((enum pt_type)form->type[0]) &&
+    return (form->op == PT_OP_mov && pt_type_is_int((enum pt_type)form->type[0]) &&
             o[1].kind == PT_OPND_IMM) ||
            form->op == PT_OP_mov_sreg;
 }

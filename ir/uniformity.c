@@ -71,12 +71,6 @@ static unsigned reg_bits(const struct uniformity *v, uint32_t reg)
     return bits < 64 ? bits : 64;
 }
 
-static bool is_int(enum pt_type type)
-{
-    enum pt_type_class c = pt_type_class(type);
-    return c == PT_CLASS_B || c == PT_CLASS_U || c == PT_CLASS_S;
-}
-
 /* ---- special registers ----------------------------------------------------------------------- */
 
 static struct uniformity with_shape(const struct pt_uniformity_shape *shape)
@@ -342,7 +336,7 @@ static struct pt_affine bit_field(struct uniformity *v)
 
 static struct pt_affine moved(struct uniformity *v)
 {
-    return is_int((enum pt_type)v->form->type[0]) ? operand_fact(v, &v->o[1], type_bits(v))
+    return pt_type_is_int((enum pt_type)v->form->type[0]) ? operand_fact(v, &v->o[1], type_bits(v))
                                                   : worst_source(v);
 }
 
@@ -382,7 +376,8 @@ static struct pt_affine selected(struct uniformity *v)
 {
     struct pt_affine a = operand_fact(v, &v->o[1], type_bits(v)), all = worst_source(v);
     struct pt_affine b = operand_fact(v, &v->o[2], type_bits(v)), p = operand_fact(v, &v->o[3], 1);
-    if (!is_int((enum pt_type)v->form->type[0]) || p.level > PT_LEVEL_GROUP || !all.is_known)
+    bool is_int = pt_type_is_int((enum pt_type)v->form->type[0]);
+    if (!is_int || p.level > PT_LEVEL_GROUP || !all.is_known)
         return all;
     pt_affine_join(&a, &b, type_bits(v));
     pt_affine_raise(&a, (enum pt_level)p.level);
@@ -592,7 +587,7 @@ static bool keeps_old_value(const struct uniformity *v, uint32_t reg)
 static void define(struct uniformity *v, uint32_t reg)
 {
     struct pt_affine *to = &v->facts[reg], fact = v->fact;
-    bool is_int_reg = reg < v->f->regs.n && is_int((enum pt_type)v->f->regs.v[reg].type);
+    bool is_int_reg = reg < v->f->regs.n && pt_type_is_int((enum pt_type)v->f->regs.v[reg].type);
     if (!is_int_reg && fact.is_known)
         fact = pt_affine_any((enum pt_level)fact.level, 64);
     fact.level = settled(v, fact.level);

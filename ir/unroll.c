@@ -24,8 +24,7 @@ struct pt_unroll {
 
 static bool is_int(enum pt_type type)
 {
-    enum pt_type_class c = pt_type_class(type);
-    return (c == PT_CLASS_B || c == PT_CLASS_U || c == PT_CLASS_S) && pt_type_bits(type) <= 64;
+    return pt_type_is_int(type) && pt_type_bits(type) <= 64;
 }
 
 /* A mov of a constant is all that ever writes the register. */

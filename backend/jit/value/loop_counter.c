@@ -48,9 +48,7 @@ static bool is_one(const struct jit *j, const struct pt_operand *o)
 static bool has_whole_type(const struct jit *j, const struct pt_insn *insn, uint32_t reg)
 {
     enum pt_type type = (enum pt_type)pt_insn_form(j->unit->m, insn)->type[0];
-    enum pt_type_class c = pt_type_class(type);
-    return (c == PT_CLASS_B || c == PT_CLASS_U || c == PT_CLASS_S) &&
-           j->facts->regs[reg].type == jit_type(j, type, 1);
+    return pt_type_is_int(type) && j->facts->regs[reg].type == jit_type(j, type, 1);
 }
 
 /* reg = one value */
