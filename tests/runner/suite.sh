@@ -100,6 +100,21 @@ broken() {
     status=1
 }
 
+# What failed, from ctest's output: each test's line and the last 25 lines that it printed. Shown
+# again at the end, where readers of a cut log look.
+keep_failed() { # PRESET
+    awk -v preset="$1" '
+        function show(i) {
+            if (failed == "") return
+            print preset ": " failed
+            for (i = n > 25 ? n - 25 : 0; i < n; i++) print "    " line[i]
+            failed = ""
+        }
+        /^ *[0-9]+\/[0-9]+ Test +#/ { show(); n = 0; if (/\*\*\*/) failed = $0; next }
+        /tests passed, [0-9]+ tests failed/ { show(); exit }
+        !/^ *Start / { line[n++] = $0 }'
+}
+
 run_tests() { # PRESET [CTEST OPTION...]
     preset=$1
     shift
@@ -107,6 +122,7 @@ run_tests() { # PRESET [CTEST OPTION...]
     ctest --test-dir "build/$preset" --timeout 600 -j "$jobs" --output-on-failure "$@" 2>&1 |
         tee build/ctest.log | grep -v '^ *Start '
     grep -q '^100% tests passed' build/ctest.log || status=1
+    keep_failed "$preset" <build/ctest.log >>build/failed.log
     results="build/$preset/Testing/Temporary/LastTest.log"
     grep -hoE '^[^ ]+: [0-9]+ passed, [0-9]+ failed, [0-9]+ skipped' "$results" >>"$log"
     grep -hE '^skipped ' "$results" | sort | uniq -c >>build/skips.log
@@ -155,6 +171,7 @@ need /usr/lib/python3/dist-packages/cffi python3-cffi python3-numpy python3-pyte
 need clang-19 clang-19
 need /usr/lib/llvm-19/lib/clang/19/lib/linux libclang-rt-19-dev
 : >build/skips.log
+: >build/failed.log
 is_built=
 configure_and_build ci && is_built=yes
 build_beside asan
@@ -209,7 +226,7 @@ else
 64-bit ARM, long fuzz runs"
 fi
 
-cat build/skips.log
+cat build/skips.log build/failed.log
 awk '
     { p += $2; f += $4; s += $6 }
     END { printf "test: %d passed, %d failed, %d skipped\n", p, f, s; exit f > 0 }' \
