@@ -115,6 +115,17 @@ keep_failed() { # PRESET
         !/^ *Start / { line[n++] = $0 }'
 }
 
+# The tests that ended without a line of counts of their own: each is one failure.
+uncounted() { # CTEST-LOG
+    awk '
+        /^[0-9]+\/[0-9]+ Testing: / {
+            if (name != "") print name
+            name = $3
+        }
+        /^[^ ]+: [0-9]+ passed, [0-9]+ failed, [0-9]+ skipped/ { name = "" }
+        END { if (name != "") print name }' "$1"
+}
+
 run_tests() { # PRESET [CTEST OPTION...]
     preset=$1
     shift
@@ -126,11 +137,10 @@ run_tests() { # PRESET [CTEST OPTION...]
     results="build/$preset/Testing/Temporary/LastTest.log"
     grep -hoE '^[^ ]+: [0-9]+ passed, [0-9]+ failed, [0-9]+ skipped' "$results" >>"$log"
     grep -hE '^skipped ' "$results" | sort | uniq -c >>build/skips.log
-    # Tests that failed without a line of counts of their own.
-    counted=$(grep -cE '^[^ ]+: [0-9]+ passed, [0-9]+ failed, [0-9]+ skipped' "$results")
-    total=$(grep -cE '^[0-9]+/[0-9]+ Testing: ' "$results")
-    [ "$counted" -lt "$total" ] &&
-        echo "$preset-died: 0 passed, $((total - counted)) failed, 0 skipped" >>"$log"
+    uncounted "$results" >build/uncounted.log
+    [ -s build/uncounted.log ] || return
+    sed "s/^/$preset, without a line of counts: /" build/uncounted.log >>build/failed.log
+    echo "$preset-uncounted: 0 passed, $(wc -l <build/uncounted.log) failed, 0 skipped" >>"$log"
 }
 
 fuzz_one() { # PROGRAM SECONDS
