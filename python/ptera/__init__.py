@@ -15,6 +15,7 @@ from ptera.arrays import In
 from ptera.device import Device, devices
 from ptera.engine import Engine, default_engine
 from ptera.errors import (
+    CompileError,
     Diagnostic,
     Error,
     Finding,
@@ -28,10 +29,12 @@ from ptera.errors import (
 )
 from ptera.kernel import Kernel, Parameter
 from ptera.module import Module
+from ptera.nvrtc import compile_cuda
 
 __version__: str = _text(_lib.ptera_version())
 
 __all__ = [
+    "CompileError",
     "Device",
     "Diagnostic",
     "Engine",
@@ -48,6 +51,7 @@ __all__ = [
     "Parameter",
     "Party",
     "UnsupportedPTX",
+    "compile_cuda",
     "default_engine",
     "devices",
 ]

@@ -9,6 +9,7 @@ from typing import Any
 from ptera._library import ffi, lib, sized, text, values_of
 
 __all__ = [
+    "CompileError",
     "Diagnostic",
     "Error",
     "Finding",
@@ -60,6 +61,13 @@ class InvalidPTX(Error):
     def __init__(self, result: int, diagnostics: list[Diagnostic]) -> None:
         super().__init__(result, "\n".join(d.text for d in diagnostics))
         self.diagnostics = diagnostics
+
+
+class CompileError(Error):
+    """CUDA C++ that NVRTC does not take: what it says."""
+
+    def __init__(self, said: str) -> None:
+        super().__init__(lib.PTERA_ERROR_INVALID_ARGUMENT, said)
 
 
 class UnsupportedPTX(Error):

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import collections
 import os
 import pathlib
+import re
+from collections.abc import Mapping
 from typing import Any
 
 from ptera._library import ffi, lib, text
@@ -19,6 +22,8 @@ class Module:
 
         m = ptera.Module("saxpy.ptx")
         m.saxpy[grid, block](n, 2.0, x, y)
+
+    A kernel of C++ has its plain name, too, where no other has it: m.saxpy is `_Z5saxpyifPKfPf`.
 
     Args:
         ptx: the text (str or bytes), or a path (os.PathLike, or a line of str that ends in .ptx).
@@ -47,9 +52,18 @@ class Module:
             raise InvalidPTX(result, diagnostics_of(self._handle))
         check(result)
         self._kernels: dict[str, Kernel] = {k.name: k for k in self._find_kernels()}
+        self._names: dict[str, Kernel] = {}
+        plain = collections.Counter(plain_name(k) for k in self._kernels)
+        self.add_names({plain_name(k): k for k in self._kernels if plain[plain_name(k)] == 1})
+        self.add_names({k: k for k in self._kernels})
+
+    def add_names(self, names: Mapping[str, str]) -> None:
+        """Other names of kernels: by these, too, they are `m[name]` and attributes."""
+        found = {name: self._kernels[kernel] for name, kernel in names.items()}
+        self._names.update(found)
         # Found without __getattr__, which takes half a microsecond of each launch.
         own = {*dir(type(self)), *self.__dict__}
-        self.__dict__.update((n, k) for n, k in self._kernels.items() if n not in own)
+        self.__dict__.update((n, k) for n, k in found.items() if n not in own)
 
     def _unload(self, handle: Any) -> None:
         if self.engine.is_alive():
@@ -81,7 +95,7 @@ class Module:
 
     def __getitem__(self, name: str) -> Kernel:
         try:
-            return self._kernels[name]
+            return self._names[name]
         except KeyError:
             known = ", ".join(self._kernels) or "none"
             raise KeyError(f"no kernel {name!r}; the module has: {known}") from None
@@ -115,6 +129,27 @@ class Module:
         name = kernel.encode() if kernel is not None else ffi.NULL
         check(lib.ptera_module_emit(self.handle, name, form, out))
         return text(out[0])
+
+
+_MANGLED = re.compile(r"_ZL?(?P<nested>N)?(?:St)?(?=\d)")
+
+
+def plain_name(name: str) -> str:
+    """Of a function of C++ its name without namespaces, arguments and types; others as they are.
+
+    `_Z5saxpyifPKfPf` and `_ZN3lib5saxpyIfEEvPT_` are saxpy (the Itanium C++ ABI's mangling).
+    """
+    mangled = _MANGLED.match(name)
+    if not mangled:
+        return name
+    plain, at = name, mangled.end()
+    while length := re.match(r"\d+", name[at:]):
+        at += length.end()
+        plain = name[at : at + int(length[0])]
+        at += int(length[0])
+        if not mangled["nested"]:
+            break
+    return plain
 
 
 def _text_of(ptx: str | bytes | os.PathLike[str]) -> tuple[bytes, str | None]:
