@@ -158,9 +158,11 @@ class _Checkers:
         item.ptera_findings = [*before, *findings]  # type: ignore[attr-defined]
         texts = "\n".join(f"{f.text}  ptera check --explain {f.kind}" for f in findings)
         if outcome.excinfo is None and not all(f.is_note for f in findings):
-            outcome.force_exception(
-                pytest.fail.Exception(f"ptera found {len(findings)}:\n{texts}", pytrace=False)
-            )
+            failure = pytest.fail.Exception(f"ptera found {len(findings)}:\n{texts}", pytrace=False)
+            # pluggy has it from 1.1 on; before, a wrapper may raise.
+            if not hasattr(outcome, "force_exception"):
+                raise failure
+            outcome.force_exception(failure)
         else:
             item.add_report_section("call", "ptera", texts)
 

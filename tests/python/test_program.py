@@ -169,7 +169,7 @@ class Pytest(unittest.TestCase):
         for name in ("clean", "clean_again"):
             self.assertRegex(done.stdout, rf"PASSED \S*test_gpu.py::test_{name}\n")
         for name in ("engine", "engine_again", "driver", "driver_again"):
-            self.assertRegex(done.stdout, rf"FAILED \S*test_gpu.py::test_{name} ")
+            self.assertRegex(done.stdout, rf"FAILED \S*test_gpu.py::test_{name}\s")
         self.assertIn("explain race", done.stdout)
 
     def test_refuses_unknown_checkers(self):

@@ -85,7 +85,8 @@ configure_and_build() { # PRESET [CMAKE OPTION...]: $targets, or all
     shift
     say "building $preset"
     rm -rf "build/$preset"
-    if ! $with cmake --preset "$preset" "$@" >"build/configure-$preset.log" 2>&1; then
+    if ! $with cmake --preset "$preset" -DPython3_EXECUTABLE=/usr/bin/python3 "$@" \
+        >"build/configure-$preset.log" 2>&1; then
         cat "build/configure-$preset.log"
         return 1
     fi
@@ -177,7 +178,10 @@ build_beside() { # PRESET [CMAKE OPTION...]
     beside=$!
 }
 
-need /usr/lib/python3/dist-packages/cffi python3-cffi python3-numpy python3-pytest
+# For Debian's Python, which builds are told to take: another in PATH may lack them.
+need /usr/lib/python3/dist-packages/cffi python3-cffi
+need /usr/lib/python3/dist-packages/numpy python3-numpy
+need /usr/lib/python3/dist-packages/pytest python3-pytest
 need clang-19 clang-19
 need /usr/lib/llvm-19/lib/clang/19/lib/linux libclang-rt-19-dev
 : >build/skips.log
