@@ -186,20 +186,25 @@ static LLVMValueRef find_tables(struct jit_op *op, const struct segments *s)
 }
 
 /* Where they are is kept from LLVM, which would hold them all in registers throughout a loop, and
- * have none left for the loop. */
-static LLVMValueRef hide(struct jit_op *op, LLVMValueRef at)
+ * have none left for the loop; it may think that it depends on x. So a function of the same x is
+ * still made once. */
+static LLVMValueRef hide(struct jit_op *op, LLVMValueRef at, LLVMValueRef x)
 {
-    static const char constraints[] = "=r,0";
-    LLVMTypeRef pointer = LLVMTypeOf(at), type = LLVMFunctionType(pointer, &pointer, 1, false);
-    LLVMValueRef keep = LLVMGetInlineAsm(type, "", 0, constraints, sizeof constraints - 1, true,
+    static const char constraints[] = "=r,0,v";
+    LLVMTypeRef types[] = {LLVMTypeOf(at), LLVMTypeOf(x)};
+    LLVMTypeRef type = LLVMFunctionType(types[0], types, 2, false);
+    LLVMValueRef keep = LLVMGetInlineAsm(type, "", 0, constraints, sizeof constraints - 1, false,
                                          false, LLVMInlineAsmDialectATT, false);
-    return LLVMBuildCall2(op->b, type, keep, &at, 1, "");
+    LLVMValueRef args[] = {at, x}, hidden = LLVMBuildCall2(op->b, type, keep, args, 2, "");
+    jit_set_pure(op->j, hidden);
+    return hidden;
 }
 
 static LLVMValueRef load(struct jit_op *op, LLVMValueRef tables, unsigned at)
 {
     LLVMValueRef v = BUILD(Load2, byte_type(op), jit_at(op->j, tables, jit_i64(op->j, at)));
     LLVMSetAlignment(v, BYTES);
+    jit_set_invariant(op->j, v);
     return v;
 }
 
@@ -228,7 +233,7 @@ static struct parabola find_row(struct jit_op *op, const struct segments *s, LLV
 {
     const unsigned number[] = {s->bits, s->bits, s->bits, s->bits};
     LLVMValueRef at = BUILD(BitCast, windows(op, x, number), byte_type(op));
-    LLVMValueRef tables = hide(op, find_tables(op, s)), c1 = at, c2 = at, sum = at;
+    LLVMValueRef tables = hide(op, find_tables(op, s), x), c1 = at, c2 = at, sum = at;
     for (unsigned k = 0; k < 2; k++)
         c1 = lookup(op, s, tables, 4 + k, 2 + k, c1);
     for (unsigned k = 0; k < 2; k++)
@@ -309,6 +314,19 @@ static bool rcp(struct jit_op *op)
     LLVMValueRef r = BUILD(Add, shr(op, whole(op, &rcp_segments, x), 2), down);
     LLVMValueRef magnitude = BUILD(And, down, each(op, 0x7fffffff));
     return give(op, r, BUILD(ICmp, LLVMIntSLT, magnitude, each(op, 252u << 23)));
+}
+
+/* a * rcp(b), for divisors that pt_mufu_div does not scale: rcp's plain ones. */
+static bool quotient(struct jit_op *op)
+{
+    struct jit_op unit = *op;
+    unit.a[0] = op->a[1];
+    if (jit_has(op, PT_M_ftz) || op->j->unit->m->sm < 20 || !rcp(&unit))
+        return false;
+    op->d[0] = BUILD(FMul, unit.d[0], op->a[0]);
+    op->is_number = true;
+    op->is_plain = unit.is_plain;
+    return true;
 }
 
 static bool rsqrt(struct jit_op *op)
@@ -433,9 +451,9 @@ static bool cosine(struct jit_op *op)
 /* ---- the table ------------------------------------------------------------------------------- */
 
 static jit_emitter *const emitters[PT_OP_COUNT] = {
-    [PT_OP_rcp_approx] = rcp,    [PT_OP_rsqrt_approx] = rsqrt, [PT_OP_sqrt_approx] = root,
-    [PT_OP_ex2_approx] = ex2,    [PT_OP_lg2_approx] = lg2,     [PT_OP_sin_approx] = sine,
-    [PT_OP_cos_approx] = cosine,
+    [PT_OP_rcp_approx] = rcp,    [PT_OP_rsqrt_approx] = rsqrt,  [PT_OP_sqrt_approx] = root,
+    [PT_OP_ex2_approx] = ex2,    [PT_OP_lg2_approx] = lg2,      [PT_OP_sin_approx] = sine,
+    [PT_OP_cos_approx] = cosine, [PT_OP_div_approx] = quotient,
 };
 
 /* One lane by itself is the lane function's. */
