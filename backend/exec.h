@@ -248,6 +248,21 @@ struct pt_warp {
     bool has_let;
 };
 
+/* Warp `index` of a CTA, and which threads it has. */
+static inline void pt_warp_place(struct pt_warp *warp, struct pt_cta *cta,
+                                 const struct pt_launch *launch, uint32_t index)
+{
+    const uint32_t *block = launch->block;
+    warp->cta = cta;
+    warp->index = index;
+    for (uint32_t lane = 0; lane < PT_WARP_SIZE; lane++) {
+        uint32_t t = index * PT_WARP_SIZE + lane;
+        warp->tid[0][lane] = t % block[0];
+        warp->tid[1][lane] = t / block[0] % block[1];
+        warp->tid[2][lane] = t / block[0] / block[1];
+    }
+}
+
 /* Memory that a kernel may touch: a buffer, its module's variables, a window. */
 struct pt_extent {
     uint64_t first, bytes; /* generic address */
@@ -359,6 +374,11 @@ struct pt_engine {
     /* Samples textures for lanes of a warp, as enum pt_sampling says; what others get is any value.
      * Returns false with kind, lanes, address and detail of *fault set, if it may not be. */
     bool (*sample)(struct pt_sampled *s, uint32_t sampling, uint32_t lanes, struct pt_fault *fault);
+    /* PT_TEST_mem: says what is wrong with accesses that an instruction of native code is about to
+     * do, of `bytes` each, at addresses by lane, which are aligned. *recent is memory in which the
+     * last good ones lie and others may; of no bytes: none is known. */
+    void (*check)(struct pt_warp *warp, uint32_t func, uint32_t insn, uint32_t lanes,
+                  const uint64_t *address, uint64_t bytes, struct pt_extent *recent);
     /* PT_OBSERVERS of them, by number: backend/observer.h. */
     const struct pt_observer *const *observers;
 };

@@ -15,7 +15,7 @@
 
 #include "backend/exec.h"
 
-enum { PT_JIT_VERSION = 6 };
+enum { PT_JIT_VERSION = 7 };
 
 /* How the reason begins why a kernel is not native, where that is a mistake of the compiler's
  * own. */

@@ -4,7 +4,8 @@
  *
  * It watches the programs that are compiled for it (enum pt_test), and costs nothing in others:
  * where a program is decoded, codes that tell of accesses, instructions and blocks are put before
- * theirs; all else is told behind one test of a pointer. Observed programs are interpreted.
+ * theirs; all else is told behind one test of a pointer. Observed programs are interpreted, but for
+ * those of `mem`, whose tests native code has, too.
  */
 #ifndef PTERA_BACKEND_OBSERVER_H
 #define PTERA_BACKEND_OBSERVER_H

@@ -552,8 +552,9 @@ typedef struct ptera_launch {
     int async_late;
     /* If not NULL: the names of the parameters that the values are of, in any order. */
     const char *const *parameter_names;
-    /* A set of ptera_check: the launch is interpreted, slowly, and each pair of places in the PTX
-     * that is at fault is told to `finding` when the launch first comes there: ptera_finding.text.
+    /* A set of ptera_check: the launch is interpreted, slowly (natively as well if it is
+     * PTERA_CHECK_MEM alone), and each pair of places in the PTX that is at fault is told to
+     * `finding` when the launch first comes there: ptera_finding.text.
      * The kernel goes on; the result is PTERA_ERROR_FINDINGS if it does not fail otherwise, and not
      * all of them are notes (which ptera_options.observe, for all launches, does not change).
      * `finding` may be NULL; it is called by any worker, one call at a time. */

@@ -67,8 +67,10 @@ void pt_hot_count(struct pt_job *job, uint64_t *since)
     uint64_t all = atomic_fetch_add(&job->kernel->interpreted_ns, ns) + ns;
     if (all < HOT_NS || atomic_load(&job->version))
         return;
-    struct pt_variant variant = {
-        .kernel = job->kernel, .math_fast = job->math_fast, .has_cluster = job->cluster_ctas > 1};
+    struct pt_variant variant = {.kernel = job->kernel,
+                                 .math_fast = job->math_fast,
+                                 .has_cluster = job->cluster_ctas > 1,
+                                 .tests = job->tests};
     memcpy(variant.block, job->launch.block, sizeof variant.block);
     /* Only one worker's request stays. */
     struct pt_version *none = NULL, *version = pt_native_request(&variant);

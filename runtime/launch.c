@@ -310,14 +310,13 @@ static const char *why_interpreted(const struct pt_job *job)
 {
     if (job->tests & PT_TEST_isolate)
         return "an isolated launch is interpreted: it tests every access";
-    if (job->is_checked)
-        return "a checked launch is interpreted";
+    if (job->tests & PT_TEST_OBSERVERS & ~(uint32_t)PT_TEST_mem)
+        return job->is_checked ? "a checked launch is interpreted"
+                               : "an observed launch is interpreted";
     if (job->is_late)
         return "a launch that puts asynchronous operations off is interpreted";
     if (job->unwritten)
         return "a launch that fills memory nobody has written is interpreted";
-    if (job->tests & PT_TEST_OBSERVERS)
-        return "an observed launch is interpreted";
     if (job->tests & (PT_TEST_ORDER | PT_TEST_TURNS))
         return "a launch whose threads run in another order is interpreted";
     return NULL;
@@ -389,7 +388,8 @@ static ptera_result choose_engine(struct pt_job *job, const ptera_launch *given)
         given->backend == PTERA_BACKEND_DEFAULT ? job->engine->tier : given->backend;
     struct pt_variant variant = {.kernel = job->kernel,
                                  .math_fast = given->math_fast != 0,
-                                 .has_cluster = job->cluster_ctas > 1};
+                                 .has_cluster = job->cluster_ctas > 1,
+                                 .tests = job->tests};
     memcpy(variant.block, job->launch.block, sizeof variant.block);
     job->math_fast = variant.math_fast;
     job->backend = backend;

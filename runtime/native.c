@@ -252,7 +252,7 @@ void pt_native_record(struct pt_version *version, uint64_t interpreted_ns)
     const ptera_module *module = variant->kernel->module;
     bool is_refused = atomic_load(&version->is_ready) && !version->native;
     bool is_looked_for = atomic_load(&version->is_ready) || atomic_load(&version->is_missing);
-    if (!module->has_profile || is_refused || !is_looked_for ||
+    if (!module->has_profile || variant->tests || is_refused || !is_looked_for ||
         atomic_flag_test_and_set(&version->is_recorded))
         return;
     struct pt_profile_entry e = {.kernel = (uint32_t)(variant->kernel - module->kernels),

@@ -235,8 +235,13 @@ void pt_report_fault(struct pt_job *job, const struct pt_warp *warp)
     report(job, warp->cta, warp, &warp->fault);
 }
 
-void pt_report_native(struct pt_job *job, const struct pt_cta *cta, const struct pt_fault *fault)
+void pt_report_native(struct pt_job *job, struct pt_cta *cta, const struct pt_fault *fault)
 {
+    struct pt_warp warp = {0};
+    if (job->tests & PT_TEST_OBSERVERS) {
+        pt_warp_place(&warp, cta, &job->launch, fault->warp);
+        pt_finding_add_fault(&warp, fault);
+    }
     report(job, cta, NULL, fault);
 }
 

@@ -7,7 +7,7 @@
 /* The first failure of a launch stops it and is described in job->report. */
 void pt_report_fault(struct pt_job *job, const struct pt_warp *warp);
 /* Of native code that ran the CTA. */
-void pt_report_native(struct pt_job *job, const struct pt_cta *cta, const struct pt_fault *fault);
+void pt_report_native(struct pt_job *job, struct pt_cta *cta, const struct pt_fault *fault);
 void pt_report_deadlock(struct pt_job *job, const struct pt_slot *slot);
 /* Says where the cluster's warps were when the time was over. */
 void pt_report_timeout(struct pt_job *job, const struct pt_slot *slot);

@@ -252,16 +252,6 @@ static bool map_frames(struct pt_slot *slot, size_t bytes)
     return slot->frames != NULL;
 }
 
-static void place_threads(struct pt_warp *warp, const struct pt_launch *launch)
-{
-    for (uint32_t lane = 0; lane < PT_WARP_SIZE; lane++) {
-        uint32_t t = warp->index * PT_WARP_SIZE + lane;
-        warp->tid[0][lane] = t % launch->block[0];
-        warp->tid[1][lane] = t / launch->block[0] % launch->block[1];
-        warp->tid[2][lane] = t / launch->block[0] / launch->block[1];
-    }
-}
-
 static bool needs_warps(const struct pt_native *native)
 {
     return !native || native->needs_warps;
@@ -290,10 +280,8 @@ static bool make_frames(struct pt_slot *slot, const struct pt_job *job,
         slot->ctas[i].cta.scratch = slot->frames + ctas + warps + n_warps * state + i * scratch;
     for (uint32_t i = 0; i < n_warps; i++) {
         struct pt_warp *warp = &slot->warps[i];
-        warp->cta = &slot->ctas[i / launch->n_warps].cta;
-        warp->index = i % launch->n_warps;
+        pt_warp_place(warp, &slot->ctas[i / launch->n_warps].cta, launch, i % launch->n_warps);
         warp->state = slot->frames + ctas + warps + i * state;
-        place_threads(warp, launch);
     }
     return true;
 }

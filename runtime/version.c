@@ -18,7 +18,7 @@ enum { SHAPES = 4, SHAPES_MAX = 16, CODE_MAX = 64 << 20, VERSIONS_MAX = 1024 };
 static bool is_for(const struct pt_version *v, const struct pt_variant *variant)
 {
     return v->made_for.math_fast == variant->math_fast &&
-           v->made_for.has_cluster == variant->has_cluster &&
+           v->made_for.has_cluster == variant->has_cluster && v->made_for.tests == variant->tests &&
            memcmp(v->made_for.block, variant->block, sizeof variant->block) == 0;
 }
 
@@ -51,7 +51,8 @@ struct pt_version *pt_version_choose(struct pt_variant *variant)
         return v;
     struct pt_variant any = {.kernel = variant->kernel,
                              .math_fast = variant->math_fast,
-                             .has_cluster = variant->has_cluster};
+                             .has_cluster = variant->has_cluster,
+                             .tests = variant->tests};
     v = find(&any);
     if (v && atomic_load(&v->is_ready) && !v->native && shapes < SHAPES_MAX) {
         v->users--;
@@ -209,7 +210,7 @@ static bool prepare(struct pt_version *v, struct pt_native_result *result)
         return false;
     }
     tell_cache(module->engine);
-    const struct pt_program *program = pt_compile_made(variant->kernel, 0);
+    const struct pt_program *program = pt_compile_made(variant->kernel, variant->tests);
     if (!v->request && program)
         v->request = pt_jit_request(module, program, &options);
     result->end = PT_NATIVE_NO_MEMORY;
@@ -232,8 +233,8 @@ static struct pt_native *compile(const struct pt_making *m, struct pt_native_res
     limits.is_nice = m->is_nice;
     limits.is_urgent = is_urgent;
     limits.ud = (void *)(uintptr_t)m;
-    struct pt_native *native =
-        pt_jit()->compile(v->request, pt_compile_made(v->made_for.kernel, 0), &limits, result);
+    struct pt_native *native = pt_jit()->compile(
+        v->request, pt_compile_made(v->made_for.kernel, v->made_for.tests), &limits, result);
     if (result->end != PT_NATIVE_STARVED)
         drop_request(v);
     return native;
@@ -306,7 +307,8 @@ static bool is_in_cache(struct pt_version *v, struct pt_native **native)
 {
     const struct pt_program *program;
     struct pt_native_result result;
-    if (pt_compile_kernel(v->made_for.kernel, 0, &program) != PTERA_OK || !prepare(v, &result))
+    if (pt_compile_kernel(v->made_for.kernel, v->made_for.tests, &program) != PTERA_OK ||
+        !prepare(v, &result))
         return false;
     *native = pt_jit()->find(v->request, program);
     return *native != NULL;

@@ -11,6 +11,7 @@ struct pt_variant {
     ptera_kernel *kernel;
     uint32_t block[3]; /* 0, 0, 0: any */
     bool math_fast, has_cluster;
+    uint32_t tests; /* enum pt_test: of its program */
 };
 
 /* A kernel compiled for a block shape, or the reason why it cannot be. */

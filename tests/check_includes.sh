@@ -28,7 +28,7 @@ check backend/interp \
 '|backend/(findings?|shadow|schedule|written|traced).(h|def)|frontend/lower.h'
 # The compiler's floors: each may include those before it.
 jit='backend/jit/(jit|bitset|tune).(h|def)|backend/semantics/|ir/'
-jit="$jit|backend/(exec|native|lanes|barrier|order|sreg|cache_folder).h"
+jit="$jit|backend/(exec|native|lanes|barrier|order|sreg|observer|cache_folder).h"
 for floor in object llvm emit analysis value memory warp control process; do
     jit="backend/jit/$floor/|$jit"
     check backend/jit/$floor "$jit"

@@ -28,6 +28,9 @@
                          bool is_fast);                                                           \
     bool pt_texture_sample_##level(struct pt_sampled *s, uint32_t sampling, uint32_t lanes,       \
                                    struct pt_fault *fault);                                       \
+    void pt_isolate_check_##level(struct pt_warp *warp, uint32_t func, uint32_t insn,             \
+                                  uint32_t lanes, const uint64_t *address, uint64_t bytes,        \
+                                  struct pt_extent *recent);                                      \
     extern const struct pt_observer *const pt_observers_##level[PT_OBSERVERS];                    \
     static const struct pt_engine engine_##level;                                                 \
     static struct pt_program *compile_##level(const struct pt_image *image, uint32_t kernel,      \
@@ -56,6 +59,7 @@
         pt_step_slot_##level,                                                                     \
         pt_step_##level,                                                                          \
         pt_texture_sample_##level,                                                                \
+        pt_isolate_check_##level,                                                                 \
         pt_observers_##level,                                                                     \
     };
 

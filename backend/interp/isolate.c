@@ -6,6 +6,8 @@
  * compare addresses with one extent and are done. What is misaligned is left to the access, which
  * reports it before it touches anything.
  */
+#include "backend/interp/isolate.h"
+
 #include "backend/interp/address.h"
 #include "backend/observer.h"
 
@@ -19,9 +21,9 @@ static uint64_t bytes_of(const struct pt_code *c)
     return UINT64_C(1) << (c->aux >> 8 & 15);
 }
 
-static bool is_current(const struct pt_extent *e, const struct pt_frame *f)
+static bool is_current(const struct pt_extent *e, const struct pt_launch *launch)
 {
-    return e->releases == atomic_load_explicit(f->cta->launch->releases, memory_order_acquire);
+    return e->releases == atomic_load_explicit(launch->releases, memory_order_acquire);
 }
 
 static struct pt_extent *recent_of(const struct pt_code *c, const struct pt_frame *f)
@@ -43,7 +45,7 @@ static const struct pt_extent *usable(const struct pt_code *c, const struct pt_f
     uint32_t flags = c->o[FLAGS];
     bool may_serve =
         e->bytes >= bytes_of(c) && !(e->is_read_only && flags & IS_WRITE) && is_in_space(e, flags);
-    return may_serve && is_current(e, f) ? e : NULL;
+    return may_serve && is_current(e, f->cta->launch) ? e : NULL;
 }
 
 /* ---- any access, lane by lane ---------------------------------------------------------------- */
@@ -56,32 +58,27 @@ static const char *detail_of(enum pt_finding_kind kind)
                                             : "this is not memory of the kernel";
 }
 
-/* What is wrong with lane `i` accessing `address`; PT_FINDING_KINDS: nothing. `found` is where it
- * lies. */
-static enum pt_finding_kind judge(const struct pt_frame *f, uint32_t i, uint64_t address,
-                                  uint64_t bytes, uint32_t flags, struct pt_extent *found)
-{
-    const struct pt_services *services = f->cta->launch->services;
-    bool is_known = pt_extent_holds(found, address, bytes) && is_current(found, f);
-    if (!is_known && (!services->find(f->state->warp, i, address, found) ||
-                      !pt_extent_holds(found, address, bytes)))
-        return address < NULL_BYTES ? PT_FINDING_MEM_NULL : PT_FINDING_MEM_OUT_OF_BOUNDS;
-    if (!is_in_space(found, flags))
-        return PT_FINDING_MEM_WRONG_SPACE;
-    return found->is_read_only && flags & IS_WRITE ? PT_FINDING_MEM_READ_ONLY : PT_FINDING_KINDS;
-}
+/* Accesses of lanes of a warp, by one instruction. */
+struct asked {
+    struct pt_warp *warp;
+    uint32_t func, insn, lanes;
+    const uint64_t *address; /* by lane */
+    uint64_t bytes;
+    uint32_t flags;
+};
 
-static void say(const struct pt_code *c, const struct pt_frame *f, uint32_t lane,
-                enum pt_finding_kind kind, const struct pt_party *what)
+/* What is wrong with lane `i`; PT_FINDING_KINDS: nothing. `found` is where its access lies. */
+static enum pt_finding_kind judge(const struct asked *x, uint32_t i, struct pt_extent *found)
 {
-    struct pt_warp *warp = f->state->warp;
-    struct pt_finding finding = {.kind = kind,
-                                 .by = pt_party_of(warp, lane, f->body->index, c->insn)};
-    finding.by.use = what->use;
-    finding.by.has_address = true;
-    finding.by.address = what->address;
-    finding.by.bytes = what->bytes;
-    f->cta->launch->services->found(warp, &finding);
+    const struct pt_launch *launch = x->warp->cta->launch;
+    uint64_t address = x->address[i];
+    bool is_known = pt_extent_holds(found, address, x->bytes) && is_current(found, launch);
+    if (!is_known && (!launch->services->find(x->warp, i, address, found) ||
+                      !pt_extent_holds(found, address, x->bytes)))
+        return address < NULL_BYTES ? PT_FINDING_MEM_NULL : PT_FINDING_MEM_OUT_OF_BOUNDS;
+    if (!is_in_space(found, x->flags))
+        return PT_FINDING_MEM_WRONG_SPACE;
+    return found->is_read_only && x->flags & IS_WRITE ? PT_FINDING_MEM_READ_ONLY : PT_FINDING_KINDS;
 }
 
 static uint32_t use_of(uint32_t flags)
@@ -90,56 +87,80 @@ static uint32_t use_of(uint32_t flags)
                                : PT_USE_WRITE | (flags & IS_ATOMIC ? PT_USE_ATOMIC : 0);
 }
 
-static const struct pt_code *test_lanes(const struct pt_code *c, struct pt_frame *f)
+static void say(const struct asked *x, uint32_t lane, enum pt_finding_kind kind)
 {
-    struct pt_code at = pt_address_code(c);
-    uint64_t a[PT_WARP_SIZE], bytes = bytes_of(c);
-    uint32_t outside, lanes = 0, flags = c->o[FLAGS];
-    enum pt_finding_kind first = PT_FINDING_KINDS;
-    if (pt_address_all(&at, f, pt_address_kind(c), a, &outside) & (bytes - 1))
-        return c + 1;
-    for (uint32_t left = f->mask; left; left &= left - 1) {
+    struct pt_finding finding = {.kind = kind, .by = pt_party_of(x->warp, lane, x->func, x->insn)};
+    finding.by.use = use_of(x->flags);
+    finding.by.has_address = true;
+    finding.by.address = x->address[lane];
+    finding.by.bytes = x->bytes;
+    x->warp->cta->launch->services->found(x->warp, &finding);
+}
+
+/* Returns the lanes with whom something is wrong, and what it is with the first; it is said where
+ * they go on. `recent` is where accesses lay before; it becomes where these do. */
+static uint32_t judge_lanes(const struct asked *x, struct pt_extent *recent,
+                            enum pt_finding_kind *first)
+{
+    uint32_t lanes = 0;
+    for (uint32_t left = x->lanes; left; left &= left - 1) {
         uint32_t i = (uint32_t)__builtin_ctz(left);
-        struct pt_extent *recent = recent_of(c, f), found = *recent;
-        enum pt_finding_kind bad = judge(f, i, a[i], bytes, flags, &found);
+        struct pt_extent found = *recent;
+        enum pt_finding_kind bad = judge(x, i, &found);
         if (found.bytes && !found.is_private && bad != PT_FINDING_MEM_OUT_OF_BOUNDS)
             *recent = found;
         if (bad == PT_FINDING_KINDS)
             continue;
-        if (flags & GOES_ON)
-            say(c, f, i, bad,
-                &(struct pt_party){.use = use_of(flags), .address = a[i], .bytes = bytes});
-        first = lanes ? first : bad;
+        if (x->flags & GOES_ON)
+            say(x, i, bad);
+        *first = lanes ? *first : bad;
         lanes |= 1u << i;
     }
-    if (!lanes || flags & GOES_ON)
+    return x->flags & GOES_ON ? 0 : lanes;
+}
+
+/* False: the warp stops. */
+static bool test(const struct asked *x, const struct pt_code *c, struct pt_frame *f,
+                 struct pt_extent *recent)
+{
+    enum pt_finding_kind first = PT_FINDING_KINDS;
+    uint32_t lanes = judge_lanes(x, recent, &first);
+    return !lanes || pt_fail_at(c, f, PT_FAULT_ILLEGAL_ADDRESS, lanes,
+                                x->address[__builtin_ctz(lanes)], detail_of(first));
+}
+
+static const struct pt_code *test_lanes(const struct pt_code *c, struct pt_frame *f)
+{
+    struct pt_code at = pt_address_code(c);
+    uint64_t a[PT_WARP_SIZE], bytes = bytes_of(c);
+    uint32_t outside;
+    struct asked x = {.warp = f->state->warp,
+                      .func = f->body->index,
+                      .insn = c->insn,
+                      .lanes = f->mask,
+                      .address = a,
+                      .bytes = bytes,
+                      .flags = c->o[FLAGS]};
+    if (pt_address_all(&at, f, pt_address_kind(c), a, &outside) & (bytes - 1))
         return c + 1;
-    return pt_fail_at(c, f, PT_FAULT_ILLEGAL_ADDRESS, lanes, a[__builtin_ctz(lanes)],
-                      detail_of(first));
+    return test(&x, c, f, recent_of(c, f)) ? c + 1 : NULL;
 }
 
 /* Accesses that no test stands before: those of instructions of a warp, and of asynchronous
  * operations. */
 static bool access(const struct pt_event *e, const struct pt_access *a, uint32_t flags)
 {
-    enum pt_finding_kind first = PT_FINDING_KINDS;
-    uint32_t bad = 0;
-    flags |= a->use & PT_USE_WRITE ? IS_WRITE : 0;
-    for (uint32_t left = e->lanes; left; left &= left - 1) {
-        uint32_t i = (uint32_t)__builtin_ctz(left);
-        struct pt_extent found = {0};
-        enum pt_finding_kind kind = judge(e->frame, i, a->address[i], a->bytes, flags, &found);
-        if (kind == PT_FINDING_KINDS)
-            continue;
-        if (flags & GOES_ON)
-            say(e->code, e->frame, i, kind,
-                &(struct pt_party){.use = a->use, .address = a->address[i], .bytes = a->bytes});
-        first = bad ? first : kind;
-        bad |= 1u << i;
-    }
-    return !bad || flags & GOES_ON ||
-           pt_fail_at(e->code, e->frame, PT_FAULT_ILLEGAL_ADDRESS, bad,
-                      a->address[__builtin_ctz(bad)], detail_of(first));
+    struct pt_extent recent = {0};
+    struct asked x = {.warp = e->warp,
+                      .func = e->func,
+                      .insn = e->insn,
+                      .lanes = e->lanes,
+                      .address = a->address,
+                      .bytes = a->bytes,
+                      .flags = flags};
+    x.flags |= a->use & PT_USE_WRITE ? IS_WRITE : 0;
+    x.flags |= a->use & PT_USE_ATOMIC ? IS_ATOMIC : 0;
+    return test(&x, e->code, e->frame, &recent);
 }
 
 static bool access_isolated(const struct pt_event *e, const struct pt_access *a)
@@ -256,12 +277,38 @@ static enum pt_space space_of(const struct pt_form *form)
     return n == 1 && pt_form_space(form) == PT_SPACE_GLOBAL ? PT_SPACE_GLOBAL : PT_SPACE_GENERIC;
 }
 
-static bool place_checked(struct pt_code *test, const struct pt_func *func,
-                          const struct pt_form *form, bool is_write, uint32_t number)
+static uint32_t checked_flags(const struct pt_form *form, bool is_write)
 {
     uint32_t flags = GOES_ON | (is_write ? IS_WRITE : 0);
     flags |= is_write && form->effects & PT_FX_ATOMIC ? IS_ATOMIC : 0;
-    return place(test, func, flags | (uint32_t)space_of(form) << SPACE_SHIFT, number);
+    return flags | (uint32_t)space_of(form) << SPACE_SHIFT;
+}
+
+static bool place_checked(struct pt_code *test, const struct pt_func *func,
+                          const struct pt_form *form, bool is_write, uint32_t number)
+{
+    return place(test, func, checked_flags(form, is_write), number);
+}
+
+/* ---- accesses of native code ----------------------------------------------------------------- */
+
+void pt_isolate_check(struct pt_warp *warp, uint32_t func, uint32_t insn, uint32_t lanes,
+                      const uint64_t *address, uint64_t bytes, struct pt_extent *recent)
+{
+    const struct pt_module *m = warp->cta->launch->program->image->module;
+    const struct pt_form *form = pt_insn_form(m, &m->funcs.v[func].insns.v[insn]);
+    enum pt_finding_kind first = PT_FINDING_KINDS;
+    struct asked x = {.warp = warp,
+                      .func = func,
+                      .insn = insn,
+                      .lanes = lanes,
+                      .address = address,
+                      .bytes = bytes,
+                      .flags = checked_flags(form, form->effects & PT_FX_WRITE)};
+    *recent = (struct pt_extent){0};
+    judge_lanes(&x, recent, &first);
+    if ((recent->is_read_only && x.flags & IS_WRITE) || !is_in_space(recent, x.flags))
+        recent->bytes = 0;
 }
 
 const struct pt_observer PT_LEVEL_NAME(pt_observer_isolate) = {

@@ -42,11 +42,12 @@
 #include "backend/jit/object/object.h"
 #include "backend/jit/object/snapshot.h"
 #include "backend/native.h"
+#include "backend/observer.h"
 #include "ir/inline.h"
 #include "ir/row.h"
 #include "ir/uniformity.h"
 
-enum { JIT_COPIES = 16, JIT_SOURCES = 6, JIT_DESTS = 4, JIT_LOADED = 8 };
+enum { JIT_COPIES = 16, JIT_SOURCES = 6, JIT_DESTS = 4, JIT_LOADED = 8, JIT_CHECKED_EXTENTS = 24 };
 
 /* What is constant for a kernel. */
 struct jit_unit {
@@ -132,6 +133,17 @@ struct jit_code {
         LLVMValueRef vector[JIT_COPIES];
     } loaded[JIT_LOADED];
 
+    struct jit_checked {            /* mem_check.c: */
+        struct jit_checked_extent { /* memory that accesses through a pointer lay in */
+            const struct pt_operand *pointer;
+            bool is_write, is_global;
+            LLVMValueRef first, bytes; /* allocas, i64 */
+        } extents[JIT_CHECKED_EXTENTS];
+        uint32_t n;
+        uint8_t *of;                   /* by instruction: its extent's index */
+        LLVMValueRef releases;         /* alloca: what was freed when they were found */
+        LLVMValueRef found, addresses; /* allocas: of jit_help_check */
+    } checked;
     uint32_t n_generated; /* LLVM's instructions, in all basic blocks but the one being generated */
     struct jit_part {     /* code_size.c: of it, as far as it has been looked at */
         LLVMBasicBlockRef block;
@@ -168,7 +180,7 @@ struct jit {
     LLVMValueRef guard; /* uniform guard of `insn` (i1, of this copy), or NULL */
     /* The block does nothing in inactive lanes but write what is there, and runs in any case. */
     bool only_rewrites;
-    bool is_alone; /* one lane runs: per_lane_loop.c */
+    LLVMValueRef alone; /* i32: the lane of the chunk that runs (per_lane_loop.c); NULL: all do */
     /* The rest of `block` is generated in versions, and goes on behind all of them at one place. */
     bool is_version;
     /* Instructions whose accesses have been tested (jit_access_path_test), and those of which not
@@ -244,6 +256,12 @@ static inline bool jit_refuse(const struct jit_unit *u, const char *why)
 {
     *u->why = why;
     return false;
+}
+
+/* Each access is checked. */
+static inline bool jit_is_checked(const struct jit_unit *u)
+{
+    return u->snapshot->tests & PT_TEST_mem;
 }
 
 /* Chunks of a warp. */

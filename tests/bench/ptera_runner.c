@@ -6,7 +6,7 @@
 #include "ptera.h"
 #include "tests/bench/runner.h"
 
-/* "check-TOOL": interpreted, under that checker. */
+/* "check-TOOL": interpreted, under that checker; "jit-check-mem": natively. */
 #define ALL (PTERA_CHECK_INIT | PTERA_CHECK_MEM | PTERA_CHECK_RACE | PTERA_CHECK_SYNC)
 #define ENGINES(X)                                             \
     X("interp", PTERA_BACKEND_INTERP, 0, 0)                    \
@@ -17,7 +17,8 @@
     X("check-sync", PTERA_BACKEND_INTERP, 0, PTERA_CHECK_SYNC) \
     X("check-init", PTERA_BACKEND_INTERP, 0, PTERA_CHECK_INIT) \
     X("check-race", PTERA_BACKEND_INTERP, 0, PTERA_CHECK_RACE) \
-    X("check-all", PTERA_BACKEND_INTERP, 0, ALL)
+    X("check-all", PTERA_BACKEND_INTERP, 0, ALL)               \
+    X("jit-check-mem", PTERA_BACKEND_JIT, 0, PTERA_CHECK_MEM)
 
 static const struct {
     ptera_backend backend;

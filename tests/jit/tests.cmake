@@ -46,6 +46,8 @@ if(PTERA_JIT)
   add_test(NAME jit_mufu_all COMMAND mufu ${golden_data}/mufu 1)
   set_tests_properties(jit_mufu_all PROPERTIES LABELS long TIMEOUT 7200)
   list(APPEND jit_tests jit_mufu jit_mufu_all)
+  add_test(NAME check_labelled_native COMMAND check_labelled --native ${CMAKE_CURRENT_SOURCE_DIR}/check ${tool})
+  list(APPEND jit_tests check_labelled_native)
   set(part_emit --every 6)
   file(GLOB jit_programs CONFIGURE_DEPENDS jit/*.c)
   if(CMAKE_CROSSCOMPILING) # no process can be started

@@ -134,7 +134,7 @@ static uint32_t row_copies(const struct pt_uniformity_shape *shape)
  * are the same. */
 static uint32_t least_copies(const struct jit_facts *a, const struct pt_uniformity_shape *shape)
 {
-    if (jit_insn_info_has_effect(a, PT_FX_WARP | PT_FX_CALL) ||
+    if (jit_is_checked(a->unit) || jit_insn_info_has_effect(a, PT_FX_WARP | PT_FX_CALL) ||
         jit_insn_info_has_ordering_points(a) || jit_insn_info_has_warp_calls(a))
         return PT_WARP_SIZE / shape->width;
     bool has_rows = (shape->block[1] > 1 || shape->block[2] > 1) && !has_parting_loop(a);
@@ -192,8 +192,8 @@ static uint32_t choose_copies(struct jit_facts *a, const struct pt_uniformity_sh
     uint32_t width = shape->width, copies = least_copies(a, shape), most = most_copies(a, shape);
     uint32_t threads = shape->block[0] * shape->block[1] * shape->block[2];
     bool is_wide = has_parting_access(a) && only_loads_part(a), strides = has_striding_loop(a);
-    if (!threads || jit_insn_info_tells_order(a) || jit_insn_info_has_effect(a, PT_FX_CALL) ||
-        jit_insn_info_has_warp_calls(a))
+    if (!threads || jit_is_checked(a->unit) || jit_insn_info_tells_order(a) ||
+        jit_insn_info_has_effect(a, PT_FX_CALL) || jit_insn_info_has_warp_calls(a))
         return copies;
     while (2 * copies <= most &&
            (is_wide || (strides && fits_carried(a, 2 * copies)) || fits_registers(a, 2 * copies)) &&

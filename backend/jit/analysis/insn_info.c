@@ -102,8 +102,18 @@ bool jit_insn_info_tells_order(const struct jit_facts *a)
     return false;
 }
 
+/* Accesses that checked code leaves to the interpreter, which checks them. */
+static bool is_left_to_check(const struct jit_facts *a, const struct pt_form *form)
+{
+    bool is_one = form->op == PT_OP_cp_async ||
+                  (form->effects & PT_FX_WARP && form->effects & (PT_FX_READ | PT_FX_WRITE));
+    return is_one && jit_is_checked(a->unit);
+}
+
 bool jit_insn_info_is_stepped(const struct jit_facts *a, const struct pt_form *form)
 {
+    if (is_left_to_check(a, form))
+        return true;
     return pt_op_compiled((enum pt_op)form->op) == PT_JIT_CALL &&
            !jit_lane_call_exists(a->unit, form) && !jit_insn_info_is_product(a, form) &&
            !jit_insn_info_is_sampled(form, NULL);

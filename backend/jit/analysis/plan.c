@@ -315,8 +315,9 @@ static bool needs_no_barriers(const struct jit_facts *a, const struct jit_plan *
 /* Nothing is lost where a CTA's run is interrupted, and nobody can tell in which order CTAs run. */
 static bool may_interleave(const struct jit_facts *a)
 {
-    return !jit_insn_info_has_effect(a, PT_FX_CALL) && !jit_insn_info_has_steps(a) &&
-           !jit_insn_info_tells_order(a) && !has_reduction(a) && keeps_carry(a);
+    return !jit_is_checked(a->unit) && !jit_insn_info_has_effect(a, PT_FX_CALL) &&
+           !jit_insn_info_has_steps(a) && !jit_insn_info_tells_order(a) && !has_reduction(a) &&
+           keeps_carry(a);
 }
 
 /* From barrier to barrier. */

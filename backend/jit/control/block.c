@@ -22,6 +22,7 @@
 #include "backend/jit/memory/atomic.h"
 #include "backend/jit/memory/atomic_op.h"
 #include "backend/jit/memory/cp_async.h"
+#include "backend/jit/memory/mem_check.h"
 #include "backend/jit/memory/store_pair.h"
 #include "backend/jit/memory/structure.h"
 #include "backend/jit/value/guard.h"
@@ -46,6 +47,15 @@ static void stop_at_breakpoint(struct jit *j, LLVMValueRef *mask)
     struct jit_blame who = {.n = j->facts->copies};
     memcpy(who.lanes, j->mask, sizeof who.lanes);
     jit_fault_raise_if_any(j, PT_FAULT_TRAP, &who);
+}
+
+/* Which may free memory. */
+static bool call(const struct jit *j)
+{
+    if (!jit_device_call_emit(j))
+        return false;
+    jit_mem_check_refresh(j);
+    return true;
 }
 
 static bool instruction(struct jit *j, LLVMValueRef *mask)
@@ -88,11 +98,12 @@ static bool instruction(struct jit *j, LLVMValueRef *mask)
     for (unsigned u = 0; u < j->facts->copies; u++)
         jit_guard_apply(j, u, mask[u]);
     if (effects & PT_FX_CALL)
-        return jit_device_call_emit(j);
+        return call(j);
     if (effects & PT_FX_WARP)
         return jit_warp_emit(j);
     if (j->form->op == PT_OP_cp_async)
         return jit_cp_async_emit(j);
+    jit_mem_check_emit(j);
     return effects & PT_FX_ATOMIC ? jit_atomic_emit(j) : jit_access_path_emit(j);
 }
 
@@ -219,7 +230,7 @@ static bool run_batch(struct jit *j, const struct batch *b, LLVMValueRef *mask)
 /* Two stores that go together: they follow each other, and nothing else could come between. */
 static bool run_pair(struct jit *j, const uint32_t *insns, uint32_t n, LLVMValueRef *mask)
 {
-    if (n < 2 || insns[1] != insns[0] + 1 || !jit_store_pair_applies(j))
+    if (n < 2 || jit_is_checked(j->unit) || insns[1] != insns[0] + 1 || !jit_store_pair_applies(j))
         return false;
     for (unsigned u = j->first_copy; u < j->end_copy; u++) {
         jit_guard_apply(j, u, mask[u]);

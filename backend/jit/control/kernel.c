@@ -14,6 +14,7 @@
 #include "backend/jit/jit.h"
 #include "backend/jit/llvm/build.h"
 #include "backend/jit/llvm/check.h"
+#include "backend/jit/memory/mem_check.h"
 #include "backend/jit/memory/nontemporal.h"
 #include "backend/jit/object/object.h"
 #include "backend/jit/tune.h"
@@ -126,6 +127,7 @@ static void begin(const struct jit *j)
     LLVMPositionBuilderAtEnd(j->code->allocas, entry);
     jit_continue_in(j, body);
     load_parts(j);
+    jit_mem_check_begin(j);
     start_cta(j);
 }
 

@@ -324,6 +324,7 @@ static bool run_lane(struct serial *lanes, LLVMValueRef lane)
     LLVMValueRef chunk = LLVMBuildUDiv(j->code->b, lane, jit_i32(j, j->unit->width), "");
     chunk = LLVMBuildAdd(j->code->b, chunk, jit_i32(j, s->first), "");
     of_lane.group = LLVMBuildAdd(j->code->b, s->group, chunk, "");
+    of_lane.alone = LLVMBuildAnd(j->code->b, lane, jit_i32(j, j->unit->width - 1), "");
     start_lane(s, lane, at);
     for (uint32_t i = 0; i < n; i++) {
         jit_continue_in(j, at[i]);
@@ -554,7 +555,6 @@ static bool run_copies(struct serial *s)
     of_one.copies = 1;
     struct jit one = *j;
     one.facts = &of_one;
-    one.is_alone = true;
     struct serial alone = *s;
     alone.j = &one;
     if (!run_tested(&alone, test, trusted))

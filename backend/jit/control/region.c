@@ -37,6 +37,7 @@
 #include "backend/jit/memory/gather.h"
 #include "backend/jit/memory/interleave.h"
 #include "backend/jit/memory/local_rows.h"
+#include "backend/jit/memory/mem_check.h"
 #include "backend/jit/tune.h"
 #include "backend/jit/value/lane_offsets.h"
 #include "backend/jit/value/visit.h"
@@ -686,6 +687,7 @@ bool jit_region_generate(const struct jit *before, const struct jit_plan *plan,
     at.facts = &own;
     jit_continue_in(j, j->code->regions[region - plan->regions]);
     jit_stop_poll_emit(j, j->unit->f->blocks.v[region->entry].first);
+    jit_mem_check_refresh(j);
     bool has_versions = !jit_cta_interleave_applies(&g) && jit_region_versions_find(&g, &versions);
     return has_versions ? run_versions(&g, &versions) : run_version(&g);
 }

@@ -195,9 +195,9 @@ static bool is_total(const char *name)
         "arithmetic.fence", "bitreverse", "bswap", "ceil", "copysign", "ctpop", "fabs", "floor",
         "fma", "fptosi.sat", "fptoui.sat", "fshl", "fshr", "masked.gather", "masked.load",
         "masked.scatter", "masked.store", "memcpy", "prefetch", "rint", "sadd.sat", "smax", "smin",
-        "sqrt", "ssub.sat", "trunc", "umax", "umin", "vector.reduce.add", "vector.reduce.and",
-        "vector.reduce.or", "vector.reduce.smax", "vector.reduce.smin", "vector.reduce.umax",
-        "vector.reduce.umin", "vector.reduce.xor",
+        "sqrt", "ssub.sat", "trunc", "umax", "umin", "usub.sat", "vector.reduce.add",
+        "vector.reduce.and", "vector.reduce.or", "vector.reduce.smax", "vector.reduce.smin",
+        "vector.reduce.umax", "vector.reduce.umin", "vector.reduce.xor",
         /* with a rounding mode */
         "x86.avx512.add.ps.512", "x86.avx512.sub.ps.512", "x86.avx512.mul.ps.512",
         "x86.avx512.div.ps.512", "x86.avx512.vfmadd.ps.512", "x86.avx512.sqrt.ps.512",

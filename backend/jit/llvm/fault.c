@@ -5,6 +5,7 @@
 
 #include "backend/jit/jit.h"
 #include "backend/jit/llvm/build.h"
+#include "backend/jit/llvm/check.h"
 #include "backend/jit/llvm/debug_info.h"
 
 uint64_t jit_fault_place(const struct jit *j)
@@ -16,9 +17,16 @@ uint64_t jit_fault_place(const struct jit *j)
 
 /* ---- who ------------------------------------------------------------------------------------- */
 
+static LLVMValueRef one_lane(const struct jit *j)
+{
+    LLVMValueRef bit = LLVMBuildShl(j->code->b, jit_i32(j, 1), j->alone, "");
+    jit_check_proven(j->code, bit, "amount"); /* a lane of a chunk */
+    return jit_mask_from_bits(j, bit);
+}
+
 /* Masks go to memory as they are: asked for as bits, they would be made in that form where they are
  * tested, too. */
-static LLVMValueRef store_lanes(const struct jit *j, const struct jit_blame *who)
+LLVMValueRef jit_fault_store_lanes(const struct jit *j, const struct jit_blame *who)
 {
     LLVMTypeRef i32 = LLVMInt32TypeInContext(j->code->context);
     if (!j->code->blamed[0])
@@ -26,6 +34,8 @@ static LLVMValueRef store_lanes(const struct jit *j, const struct jit_blame *who
             jit_alloca(j, LLVMArrayType2(i32, JIT_COPIES * j->unit->width), "blamed");
     for (unsigned i = 0; i < who->n; i++) {
         LLVMValueRef mask = who->lanes[i] ? who->lanes[i] : jit_mask_all(j);
+        if (j->alone)
+            mask = LLVMBuildAnd(j->code->b, mask, one_lane(j), "");
         LLVMValueRef elements =
             LLVMBuildSExt(j->code->b, mask, LLVMVectorType(i32, j->unit->width), "");
         LLVMValueRef to =
@@ -50,6 +60,14 @@ static LLVMValueRef store_addresses(const struct jit *j, LLVMValueRef pointer, u
     return j->code->blamed[1];
 }
 
+LLVMValueRef jit_fault_first_thread(const struct jit *j, unsigned copy)
+{
+    LLVMTypeRef i64 = LLVMInt64TypeInContext(j->code->context);
+    LLVMValueRef first = LLVMBuildMul(j->code->b, LLVMBuildZExt(j->code->b, j->group, i64, ""),
+                                      jit_i64(j, (uint64_t)j->unit->width * j->facts->copies), "");
+    return LLVMBuildAdd(j->code->b, first, jit_i64(j, (uint64_t)copy * j->unit->width), "");
+}
+
 /* ---- leaving --------------------------------------------------------------------------------- */
 
 static LLVMValueRef helper(const struct jit *j, LLVMTypeRef *type)
@@ -71,13 +89,12 @@ static LLVMValueRef helper(const struct jit *j, LLVMTypeRef *type)
 
 void jit_fault_raise(const struct jit *j, enum pt_fault_kind kind, const struct jit_blame *who)
 {
-    LLVMTypeRef type, i64 = LLVMInt64TypeInContext(j->code->context);
+    LLVMTypeRef type;
     LLVMValueRef f = helper(j, &type);
     uint32_t n;
-    LLVMValueRef lanes = store_lanes(j, who), addresses = store_addresses(j, who->pointer, &n);
-    LLVMValueRef first = LLVMBuildMul(j->code->b, LLVMBuildZExt(j->code->b, j->group, i64, ""),
-                                      jit_i64(j, (uint64_t)j->unit->width * j->facts->copies), "");
-    first = LLVMBuildAdd(j->code->b, first, jit_i64(j, (uint64_t)who->first * j->unit->width), "");
+    LLVMValueRef lanes = jit_fault_store_lanes(j, who),
+                 addresses = store_addresses(j, who->pointer, &n);
+    LLVMValueRef first = jit_fault_first_thread(j, who->first);
     uint64_t what = (uint64_t)kind << 32 | who->n * j->unit->width << 16 | n;
     LLVMValueRef args[] = {
         j->code->cta, j->code->fault, jit_i64(j, what), jit_i64(j, jit_fault_place(j)),

@@ -15,6 +15,12 @@ struct jit_blame {
 /* Where j->insn is in the module, func << 32 | insn, for helpers that report it. */
 uint64_t jit_fault_place(const struct jit *j);
 
+/* The number in its CTA of the copy's first thread (i64). */
+LLVMValueRef jit_fault_first_thread(const struct jit *j, unsigned copy);
+
+/* The lanes in memory, an i32 each, of all ones or zeros. */
+LLVMValueRef jit_fault_store_lanes(const struct jit *j, const struct jit_blame *who);
+
 /* The launch fails at j->insn: leaves the function. */
 void jit_fault_raise(const struct jit *j, enum pt_fault_kind kind, const struct jit_blame *who);
 

@@ -42,7 +42,8 @@ struct promote {
     uint32_t n_blocks, *preds;
     struct variable *variables; /* by address */
     uint32_t n_variables, *in_order;
-    uint32_t now; /* the variable at work, counted from 1 */
+    uint32_t now;   /* the variable at work, counted from 1 */
+    bool is_of_row; /* it has a value before the row's first CTA, and goes on in the next */
     LLVMTypeRef type;
     PT_VEC(struct phi {
         LLVMValueRef is;
@@ -180,7 +181,7 @@ static LLVMValueRef new_phi(struct promote *p, uint32_t block)
 }
 
 /* Its value at the start of a block: a phi where edges meet, else what the one block before leaves.
- * Where a CTA starts it holds nothing. */
+ * Where a CTA starts it holds nothing, unless it is the row's. */
 static LLVMValueRef value_in(struct promote *p, uint32_t block)
 {
     LLVMValueRef value = NULL;
@@ -189,7 +190,7 @@ static LLVMValueRef value_in(struct promote *p, uint32_t block)
         struct block *b = look(p, at);
         if (b->in)
             value = b->in;
-        else if (b->is == p->code->start || !b->n_preds ||
+        else if ((b->is == p->code->start && !p->is_of_row) || !b->n_preds ||
                  steps > p->n_blocks) /* nothing enters it, or a cycle */
             value = LLVMConstNull(p->type);
         else if (b->n_preds > 1)
@@ -296,9 +297,18 @@ static void simplify_phis(struct promote *p)
     } while (n_simplified);
 }
 
+/* It is written where the function begins, before any CTA starts. */
+static bool is_of_row(const struct promote *p, const struct variable *v)
+{
+    const struct access *first = v->accesses.v;
+    return v->accesses.n && first->is_store &&
+           LLVMGetNextBasicBlock(p->blocks[first->block].is) == p->code->start;
+}
+
 static void promote(struct promote *p, const struct variable *v)
 {
     p->now++;
+    p->is_of_row = is_of_row(p, v);
     p->type = LLVMGetAllocatedType(v->is);
     p->phis.n = 0;
     replace_loads(p, v);

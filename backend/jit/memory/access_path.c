@@ -82,7 +82,7 @@ static void load_one(const struct jit *j, const struct jit_access *a, unsigned c
         LLVMValueRef address = jit_access_address(j, a, copy, 1);
         jit_access_check_one(j, a, copy, address);
         pointer = jit_access_pointer(j, a, address);
-        if (j->is_alone && a->space != PT_SPACE_SHARED && a->base->kind == PT_OPND_REG)
+        if (j->alone && a->space != PT_SPACE_SHARED && a->base->kind == PT_OPND_REG)
             jit_prefetch_emit_walk(j, a->base->index, pointer);
     }
     unsigned align = a->space == PT_SPACE_PARAM ? 1 : a->bytes;

@@ -357,6 +357,8 @@ void jit_structure_find(struct jit *j, const uint32_t *insns, uint32_t n)
                         pt_arena_alloc(j->unit->arena, bytes), false};
     struct jit_structure s;
     j->structures = NULL;
+    if (jit_is_checked(j->unit)) /* each access stays behind its own check */
+        return;
     for (uint32_t i = 0; i < n; i++) {
         if (find(j, insns[i]) || !gather(j, insns + i, n - i, &scan, &s) || !find_units(&s) ||
             !jit_columns_can_access(j, &s.columns, s.first.is_load) || !pays(&s))

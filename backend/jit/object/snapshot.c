@@ -393,6 +393,7 @@ static void code_snapshot(struct codec *c, struct jit_snapshot *s, const uint8_t
     FIELD(c, s->options.math_fast);
     FIELD(c, s->options.has_cluster);
     FIELD(c, s->kernel);
+    FIELD(c, s->tests);
     code_module(c, &s->m);
     code_bodies(c, s, has_body);
     code_forms(c, s);
@@ -405,8 +406,10 @@ uint8_t *jit_snapshot_write(const struct pt_program *program,
                             const struct pt_native_options *options, size_t *bytes)
 {
     struct codec c = {.program = program};
-    struct jit_snapshot s = {
-        .m = *program->image->module, .kernel = program->kernel, .options = *options};
+    struct jit_snapshot s = {.m = *program->image->module,
+                             .kernel = program->kernel,
+                             .tests = program->tests,
+                             .options = *options};
     struct pt_arena arena;
     jmp_buf oom;
     pt_arena_init(&arena, &pt_malloc_allocator);

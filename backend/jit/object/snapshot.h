@@ -19,6 +19,7 @@ struct jit_snapshot {
      * asked for */
     struct pt_module m;
     uint32_t kernel; /* index of the function */
+    uint32_t tests;  /* of the program: enum pt_test */
     struct pt_native_options options;
     uint64_t *shared; /* by symbol: offsets of .shared variables in the CTA's window; others 0 */
     struct jit_snapshot_form *forms; /* by index */

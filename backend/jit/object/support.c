@@ -48,6 +48,41 @@ void jit_help_fail(const struct pt_cta *cta, struct pt_fault *fault, uint64_t wh
     fault->address = n_addresses ? addresses[n_addresses > 1 ? lowest : 0] : 0;
 }
 
+uint32_t jit_help_check(struct pt_cta *cta, struct pt_fault *fault, uint64_t what, uint64_t place,
+                        uint64_t first, const uint32_t *lanes, const uint64_t *addresses,
+                        uint64_t extent[2])
+{
+    const struct pt_launch *launch = cta->launch;
+    struct pt_warp warp = {0};
+    struct pt_extent found;
+    uint64_t a[PT_WARP_SIZE] = {0}, bytes = what >> 32;
+    uint32_t n = (uint32_t)what, func = (uint32_t)(place >> 32), insn = (uint32_t)place;
+    uint32_t on = 0, misaligned = 0, before = first % PT_WARP_SIZE;
+    pt_warp_place(&warp, cta, launch, (uint32_t)first / PT_WARP_SIZE);
+    for (uint32_t i = 0; i < n && first + i < launch->threads; i++) {
+        uint32_t lane = before + i;
+        a[lane] = addresses[i];
+        on |= (uint32_t)(lanes[i] != 0) << lane;
+        misaligned |= (uint32_t)(lanes[i] && a[lane] % bytes) << lane;
+    }
+    if (misaligned) {
+        *fault = (struct pt_fault){.kind = PT_FAULT_MISALIGNED,
+                                   .func = func,
+                                   .insn = insn,
+                                   .lanes = misaligned,
+                                   .warp = warp.index,
+                                   .has_address = true,
+                                   .address = a[__builtin_ctz(misaligned)]};
+        return 1;
+    }
+    launch->program->engine->check(&warp, func, insn, on, a, bytes, &found);
+    if (found.bytes) {
+        extent[0] = found.first;
+        extent[1] = found.bytes;
+    }
+    return 0;
+}
+
 void *jit_help_frame(struct pt_cta *cta, uint32_t warp, uint32_t func)
 {
     return cta->launch->program->engine->frame(&cta->warps[warp], func);
