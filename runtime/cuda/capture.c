@@ -488,7 +488,7 @@ static CUresult end_capture(CUstream null, CUstream given, CUgraph *graph)
         : !is_joined(capture) ? CUDA_ERROR_STREAM_CAPTURE_UNJOINED
                               : CUDA_SUCCESS;
     if (r == CUDA_SUCCESS)
-        *graph = capture->graph;
+        pt_cu_handle_give(*graph = capture->graph);
     else if (!capture->is_given)
         pt_cu_graph_delete(capture->graph);
     capture->graph = NULL;

@@ -14,6 +14,7 @@
 #include "runtime/cuda/context_list.h"
 #include "runtime/cuda/current.h"
 #include "runtime/cuda/entry.h"
+#include "runtime/cuda/handle.h"
 #include "runtime/cuda/lock.h"
 #include "runtime/cuda/log.h"
 #include "runtime/cuda/op.h"
@@ -90,6 +91,23 @@ static void see_failure(const char *entry, CUresult result)
                                              .detail = detail});
 }
 
+/* What a call gave to the program, which is to destroy it. */
+struct given {
+    CUcontext ctx;
+    struct pt_history_call by;
+};
+
+static void *note_given(void)
+{
+    struct given *given = malloc(sizeof *given);
+    if (!given)
+        return NULL;
+    if (pt_cu_current_get_any(&given->ctx) != CUDA_SUCCESS)
+        given->ctx = NULL;
+    pt_history_now(&given->by);
+    return given;
+}
+
 /* ---- contexts -------------------------------------------------------------------------------- */
 
 void pt_cu_check_set(ptera_options *options, CUcontext ctx)
@@ -98,6 +116,8 @@ void pt_cu_check_set(ptera_options *options, CUcontext ctx)
     if (!tools)
         return;
     pt_cu_entry_watch(see_failure);
+    if (variable("PTERA_CHECK_LEAKS"))
+        pt_cu_handle_watch(note_given);
     options->observe = tools;
     options->check_kernels = variable("PTERA_CHECK_KERNELS");
     options->check_skip = number("PTERA_CHECK_SKIP");
@@ -116,6 +136,33 @@ void pt_cu_check_set(ptera_options *options, CUcontext ctx)
 
 /* ---- the end --------------------------------------------------------------------------------- */
 
+static void add_leak(CUcontext ctx, const char *place, const char *detail)
+{
+    pt_finding_add_host(ctx->engine,
+                        &(struct pt_finding){.kind = PT_FINDING_MEM_LEAK,
+                                             .by = {.who = PT_PARTY_HOST, .place = place},
+                                             .detail = detail});
+}
+
+static void find_handles(CUcontext ctx)
+{
+    static const char *const kinds[] = {
+        [PT_CU_MODULE] = "module",    [PT_CU_STREAM] = "stream", [PT_CU_EVENT] = "event",
+        [PT_CU_POOL] = "memory pool", [PT_CU_GRAPH] = "graph",   [PT_CU_EXEC] = "executable graph",
+        [PT_CU_LINK] = "linker state"};
+    const struct pt_cu_object *object;
+    size_t i = 0;
+    while ((object = pt_cu_handle_next_given(&i)) != NULL) {
+        const struct given *given = object->given;
+        char place[64], detail[1024];
+        if (given->ctx != ctx)
+            continue;
+        snprintf(place, sizeof place, "the %s 0x%" PRIxPTR, kinds[object->kind], (uintptr_t)object);
+        pt_history_describe(&given->by, "it was never destroyed; made", detail, sizeof detail);
+        add_leak(ctx, place, detail);
+    }
+}
+
 /* The variables of modules, which nobody has to unload at the end, are none. */
 static void find_leaks(CUcontext ctx)
 {
@@ -129,11 +176,10 @@ static void find_leaks(CUcontext ctx)
             continue;
         snprintf(place, sizeof place, "%" PRIu64 " bytes at 0x%" PRIx64, a.bytes, a.address);
         pt_history_describe(&a.made, "they were never freed; made", detail, sizeof detail);
-        pt_finding_add_host(ctx->engine,
-                            &(struct pt_finding){.kind = PT_FINDING_MEM_LEAK,
-                                                 .by = {.who = PT_PARTY_HOST, .place = place},
-                                                 .detail = detail});
+        add_leak(ctx, place, detail);
     }
+    if (history)
+        find_handles(ctx);
 }
 
 /* Those that the file has. */

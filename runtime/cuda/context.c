@@ -100,13 +100,13 @@ void pt_cu_context_kill(CUcontext ctx)
     pt_cu_printed_flush(ctx);
     ctx->is_alive = false;
     pt_cu_context_list_leave(ctx);
+    pt_cu_check_end(ctx);
     while (ctx->events)
         pt_cu_event_delete(ctx->events);
     while (ctx->streams)
         pt_cu_stream_management_delete(ctx->streams);
     while (ctx->modules)
         pt_cu_module_delete(ctx->modules);
-    pt_cu_check_end(ctx);
     free_all(ctx);
     ptera_engine_destroy(ctx->engine);
     ctx->engine = NULL;

@@ -42,6 +42,7 @@ CUresult pt_cu_event_new(CUcontext ctx, unsigned flags, struct pt_cu_event_page 
     event->next = ctx->events;
     ctx->events = event;
     *out = event;
+    pt_cu_handle_give(event);
     return CUDA_SUCCESS;
 }
 

@@ -80,6 +80,7 @@ static CUresult instantiate(CUgraphExec *out, CUgraph graph, cuuint64_t flags)
     exec->graph = clone;
     exec->flags = flags;
     *out = exec;
+    pt_cu_handle_give(exec);
     return CUDA_SUCCESS;
 }
 

@@ -231,6 +231,8 @@ static CUresult create(CUgraph *graph, unsigned flags)
         r = CUDA_ERROR_INVALID_VALUE;
     if (r == CUDA_SUCCESS && !(*graph = pt_cu_graph_new()))
         r = CUDA_ERROR_OUT_OF_MEMORY;
+    if (r == CUDA_SUCCESS)
+        pt_cu_handle_give(*graph);
     return r;
 }
 
@@ -261,7 +263,11 @@ static CUresult clone(CUgraph *out, CUgraph graph)
         r = CUDA_ERROR_INVALID_VALUE;
     if (r == CUDA_SUCCESS && pt_cu_graph_memory_is_in(graph))
         r = CUDA_ERROR_NOT_SUPPORTED; /* CUDA's, too */
-    return r == CUDA_SUCCESS ? pt_cu_graph_clone(graph, out) : r;
+    if (r == CUDA_SUCCESS)
+        r = pt_cu_graph_clone(graph, out);
+    if (r == CUDA_SUCCESS)
+        pt_cu_handle_give(*out);
+    return r;
 }
 
 CUresult cuGraphClone(CUgraph *clone_out, CUgraph graph)

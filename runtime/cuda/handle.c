@@ -72,6 +72,32 @@ void *pt_cu_handle_new(enum pt_cu_kind kind, size_t bytes)
     return object;
 }
 
+static void *(*note_of_call)(void);
+
+void pt_cu_handle_watch(void *(*note)(void))
+{
+    note_of_call = note;
+}
+
+void pt_cu_handle_give(void *object)
+{
+    struct pt_cu_object *o = object;
+    if (!o || !note_of_call)
+        return;
+    free(o->given);
+    o->given = note_of_call();
+}
+
+const struct pt_cu_object *pt_cu_handle_next_given(size_t *index)
+{
+    while (*index < capacity) {
+        const struct pt_cu_object *object = set[(*index)++];
+        if (object && object != gone && object->given)
+            return object;
+    }
+    return NULL;
+}
+
 void pt_cu_handle_delete(void *object)
 {
     const void **place = find(object);
@@ -79,6 +105,7 @@ void pt_cu_handle_delete(void *object)
         return;
     *place = gone;
     live--;
+    free(((struct pt_cu_object *)object)->given);
     free(object);
 }
 

@@ -31,10 +31,17 @@ enum pt_cu_kind {
 struct pt_cu_object {
     enum pt_cu_kind kind;
     uint64_t id; /* never given twice */
+    void *given; /* pt_cu_handle_give */
 };
 
 /* A zeroed object of `bytes` bytes that is known as a handle, or NULL. */
 void *pt_cu_handle_new(enum pt_cu_kind kind, size_t bytes);
+/* A call gives it to the program, which is to destroy it. What `note` says of the call, which is
+ * allocated, is kept with the object; nobody has asked for it: nothing is. `object` may be NULL. */
+void pt_cu_handle_give(void *object);
+void pt_cu_handle_watch(void *(*note)(void));
+/* The next object from *index on of which something is kept; NULL: there is none. */
+const struct pt_cu_object *pt_cu_handle_next_given(size_t *index);
 /* Forgets and frees it. */
 void pt_cu_handle_delete(void *object);
 /* Whether a handle, whatever it is, is one of an object of that kind. */

@@ -81,6 +81,7 @@ static CUresult create(unsigned n, CUjit_option *options, void **values, CUlinkS
     state->options = read;
     pt_arena_init(&state->arena, &pt_malloc_allocator);
     *out = state;
+    pt_cu_handle_give(state);
     return CUDA_SUCCESS;
 }
 

@@ -195,7 +195,9 @@ static CUresult load_image(CUmodule *out, const void *image, size_t bytes, unsig
         r = load_text(ctx, &text, &options, out);
     else
         refuse_image(&options, &text);
-    if (r != CUDA_SUCCESS && text.log[0])
+    if (r == CUDA_SUCCESS)
+        pt_cu_handle_give(*out);
+    else if (text.log[0])
         pt_cu_log_print("%s", text.log);
     free(text.text);
     return r;

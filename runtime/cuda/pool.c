@@ -280,6 +280,7 @@ static CUresult create(CUmemoryPool *pool, const CUmemPoolProps *props)
     if (!*pool)
         return CUDA_ERROR_OUT_OF_MEMORY;
     (*pool)->most_bytes = props->maxSize;
+    pt_cu_handle_give(*pool);
     return CUDA_SUCCESS;
 }
 

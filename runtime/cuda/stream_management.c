@@ -43,6 +43,7 @@ static CUresult create(CUstream *out, unsigned flags, int priority)
     if (priority < PT_CU_PRIORITY_GREATEST)
         priority = PT_CU_PRIORITY_GREATEST;
     *out = pt_cu_stream_new(ctx, flags, priority);
+    pt_cu_handle_give(*out);
     return *out ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
 }
 

@@ -108,6 +108,46 @@ static void test_race(CUmodule module)
     OK(cuMemFree_v2(p));
 }
 
+/* One of each that is destroyed, and one that leaks. */
+static void make_handles(void)
+{
+    static const char begun[] = PTX_HEADER;
+    for (int i = 0; i < 2; i++) {
+        CUmodule module;
+        CUstream stream;
+        CUevent event;
+        CUgraph graphs[3];
+        CUgraphExec exec;
+        OK(cuModuleLoadData(&module, begun));
+        OK(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+        OK(cuEventCreate(&event, 0));
+        OK(cuGraphCreate(&graphs[0], 0));
+        OK(cuGraphClone(&graphs[1], graphs[0]));
+        OK(cuGraphInstantiateWithFlags(&exec, graphs[0], 0));
+        OK(cuStreamBeginCapture_v2(stream, CU_STREAM_CAPTURE_MODE_RELAXED));
+        OK(cuStreamEndCapture(stream, &graphs[2]));
+        if (i)
+            return;
+        OK(cuModuleUnload(module));
+        OK(cuStreamDestroy_v2(stream));
+        OK(cuEventDestroy_v2(event));
+        for (int k = 0; k < 3; k++)
+            OK(cuGraphDestroy(graphs[k]));
+        OK(cuGraphExecDestroy(exec));
+    }
+}
+
+/* The file has what is told, and at the end all of it again. */
+static unsigned count_leaks(const char *what)
+{
+    char text[64];
+    unsigned n = 0;
+    snprintf(text, sizeof text, "\nmessage mem: the %s 0x", what);
+    for (const char *at = found; (at = strstr(at, text)) != NULL; at += strlen(text))
+        n++;
+    return n / 2;
+}
+
 /* For `ptera check -- PROGRAM`: one access beyond a buffer, and one that leaks. */
 static int leak(void)
 {
@@ -117,6 +157,7 @@ static int leak(void)
     OK(cuModuleLoadData(&module, text));
     OK(cuMemAlloc_v2(&p, 12));
     run("beyond", module, p, 3);
+    OK(cuModuleUnload(module));
     return 5;
 }
 
@@ -136,9 +177,13 @@ int main(int argc, char **argv)
     test_mem(module);
     test_init(module);
     test_race(module);
+    make_handles();
     OK(cuCtxDestroy_v2(ctx));
     read_found();
     check_kind("mem-leak", true);
+    CHECK(count_leaks("module") == 2 && count_leaks("stream") == 1 && count_leaks("event") == 1);
+    CHECK(count_leaks("graph") == 3 && count_leaks("executable graph") == 1);
+    CHECK(strstr(found, "made by cuGraphClone"));
     CHECK(strstr(found, "\ncount 2\n"));
     unlink(file);
     return CHECK_DONE("check");
