@@ -196,7 +196,7 @@ class Kernel:
 class Launcher:
     """A kernel with a grid and a block; called with the arguments it launches."""
 
-    __slots__ = ("_kernel", "_launch", "_stream")
+    __slots__ = ("_launch", "_stream", "kernel")
 
     def __init__(self, kernel: Kernel, configuration: Any) -> None:
         if not isinstance(configuration, tuple) or not 2 <= len(configuration) <= 4:
@@ -206,7 +206,7 @@ class Launcher:
         grid, block = configuration[0], configuration[1]
         shared = configuration[2] if len(configuration) > 2 else 0
         stream = configuration[3] if len(configuration) > 3 else None
-        self._kernel = kernel
+        self.kernel = kernel
         self._stream: Stream | None = stream
         self._launch = launch = _new(_LAUNCH)
         lib.ptera_launch_init_sized(launch, ffi.sizeof("ptera_launch"))
@@ -216,7 +216,7 @@ class Launcher:
         _apply(kernel._options, launch)
 
     def __call__(self, *arguments: Any) -> None:
-        kernel = self._kernel
+        kernel = self.kernel
         keep: list[Any] = []
         block = kernel._block_of(arguments, keep)
         launch = _new(_LAUNCH, self._launch[0])
@@ -237,7 +237,7 @@ class Launcher:
             kernel._check(result)
 
     def _start(self, launch: Any, keep: list[Any]) -> None:
-        kernel = self._kernel
+        kernel = self.kernel
         if launch.checks or launch.isolate:
             raise ValueError("checked and isolated launches are waited for: they take no stream")
         assert self._stream is not None
@@ -245,7 +245,7 @@ class Launcher:
 
     def _launch_checked(self, launch: Any, keep: list[Any]) -> None:
         """With the memory of the arguments registered, and findings heard."""
-        kernel = self._kernel
+        kernel = self.kernel
         findings: list[Finding] = []
 
         def hear(_: Any, chars: Any) -> None:

@@ -2,6 +2,7 @@
 
 import os
 import sys
+from collections.abc import Sequence
 from typing import NoReturn
 
 from ptera._library import PACKAGE
@@ -19,15 +20,15 @@ def execute(arguments: list[str]) -> NoReturn:
     os.execvp("ptera", ["ptera", *arguments])
 
 
-def execute_python(arguments: list[str]) -> NoReturn:
-    """Becomes Python anew, with Ptera's libraries in the place of NVIDIA's.
+def execute_python(arguments: list[str], options: Sequence[str] = ()) -> NoReturn:
+    """Becomes Python anew, with Ptera's libraries in the place of NVIDIA's; options: of exec.
 
     It and the Pythons that it starts run start/sitecustomize.py first.
     """
     others = os.environ.get("PYTHONPATH")
     own = [str(PACKAGE / "start")]
     os.environ["PYTHONPATH"] = os.pathsep.join(own + [others] if others else own)
-    execute(["exec", sys.executable, *arguments])
+    execute(["exec", *options, sys.executable, *arguments])
 
 
 def main() -> NoReturn:

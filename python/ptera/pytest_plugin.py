@@ -2,7 +2,8 @@
 
 pytest is started anew by `ptera exec`, so that Ptera's libraries are in place before conftest.py
 and the tests import anything. With --ptera-check=race,mem kernels are checked, those of programs
-that use the driver and those of ptera.Engine: a finding fails the test that made it.
+that use the driver and those of ptera.Engine: a finding fails the test that made it. With
+--ptera-profile kernels are timed (pytest_profile.py).
 """
 
 from __future__ import annotations
@@ -41,12 +42,21 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         help="checkers of kernels (implies --ptera): a finding fails the test that made it; "
         "of " + ", ".join(_CHECKERS) + ", all",
     )
+    group.addoption(
+        "--ptera-profile",
+        action="store_true",
+        help="times of kernels at the end (implies --ptera)",
+    )
 
 
 def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "ptera: runs only under --ptera")
     if config.getoption("--ptera-check") and os.environ.get(_INSIDE):
         config.pluginmanager.register(_Checkers(os.environ["PTERA_CHECK_FILE"]))
+    if config.getoption("--ptera-profile"):
+        from ptera.pytest_profile import Profile
+
+        config.pluginmanager.register(Profile())
 
 
 def _tools_of(option: str) -> str:
@@ -67,7 +77,7 @@ def _set_checkers(option: str) -> None:
 @pytest.hookimpl(tryfirst=True)
 def pytest_load_initial_conftests(early_config: Any) -> None:
     options = early_config.known_args_namespace
-    if not (options.ptera or options.ptera_check) or os.environ.get(_INSIDE):
+    if not _is_on(options) or os.environ.get(_INSIDE):
         return
     if options.ptera_check:
         _set_checkers(options.ptera_check)
@@ -79,15 +89,18 @@ def pytest_load_initial_conftests(early_config: Any) -> None:
     capture = early_config.pluginmanager.getplugin("capturemanager")
     if capture is not None:
         capture.stop_global_capturing()
-    execute_python(["-m", "pytest", *early_config.invocation_params.args])
+    execute_python(
+        ["-m", "pytest", *early_config.invocation_params.args],
+        ["--summary"] if options.ptera_profile else [],
+    )
 
 
-def _is_on(config: pytest.Config) -> bool:
-    return bool(config.getoption("--ptera") or config.getoption("--ptera-check"))
+def _is_on(options: Any) -> bool:
+    return bool(options.ptera or options.ptera_check or options.ptera_profile)
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    if _is_on(config):
+    if _is_on(config.option):
         return
     skip = pytest.mark.skip(reason="needs --ptera")
     for item in items:
@@ -96,7 +109,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def pytest_report_header(config: pytest.Config) -> list[str]:
-    if not _is_on(config):
+    if not _is_on(config.option):
         return []
     import ptera
 

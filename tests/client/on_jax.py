@@ -35,6 +35,13 @@ class Jax(unittest.TestCase):
     def test_matmul(self):
         self.check(lambda x: jnp.matmul(x, x.T, precision="highest"), X, tolerance=1e-4)
 
+    def test_products_that_are_cublas_on_a_gpu(self):
+        for dtype in (jnp.float16, jnp.bfloat16):
+            self.check(lambda x: (x[:3].astype(dtype) @ x[3:7].astype(dtype).T).astype("f4"), X,
+                       tolerance=1e-2)
+            self.check(lambda x: jnp.einsum("bij,bjk->bik", x[:, :5], x[:, :, :3]).astype("f4"),
+                       X.reshape(5, 6, 32)[:, :, :6].astype(dtype), tolerance=1e-2)
+
     def test_gradient(self):
         self.check(jax.grad(lambda x: jnp.log1p(jnp.square(x)).sum()), X)
 

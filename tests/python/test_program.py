@@ -172,6 +172,13 @@ class Pytest(unittest.TestCase):
             self.assertRegex(done.stdout, rf"FAILED \S*test_gpu.py::test_{name}\s")
         self.assertIn("explain race", done.stdout)
 
+    def test_profile(self):
+        """Kernels of the package and of the driver, and the test that launched most of the time."""
+        done = self.pytest("--ptera-profile", "-k", "clean", source=CHECKED)
+        self.assertIn("2 passed", done.stdout, done.stderr)
+        self.assertRegex(done.stdout, r"\n +2( +\d+\.\d{3}){3}  store, \S*test_gpu.py::test_clean")
+        self.assertRegex(done.stderr, r"\n +2( +\d+\.\d{3}){5}  store: 2 interpreted")
+
     def test_refuses_unknown_checkers(self):
         done = self.pytest("--ptera-check=rase")
         self.assertIn("there is no checker 'rase', but init, mem, race, sync", done.stderr)

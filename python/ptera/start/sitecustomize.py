@@ -1,7 +1,8 @@
 """What each Python under `python -m ptera` does before its program: see ptera.program.
 
-Once the program has imported PyTorch, its device "cuda" is ptera.torch's. A sitecustomize of the
-user's own, which this one hides, runs as well.
+Once the program has imported PyTorch, its device "cuda" is ptera.torch's. JAX makes products of
+matrices by itself, where it would call cuBLAS. A sitecustomize of the user's own, which this one
+hides, runs as well.
 """
 
 from __future__ import annotations
@@ -35,6 +36,18 @@ class _AfterTorch(importlib.abc.MetaPathFinder):
         return spec
 
 
+class _BeforeJAX(importlib.abc.MetaPathFinder):
+    """Finds nothing, but tells XLA, before it reads its flags, from which size on cuBLAS is for."""
+
+    def find_spec(self, name: str, path: Any, target: Any = None) -> Any:
+        if name == "jaxlib":
+            sys.meta_path.remove(self)
+            flags = os.environ.get("XLA_FLAGS", "")
+            if "--xla_gpu_gemm_rewrite_size_threshold" not in flags:
+                os.environ["XLA_FLAGS"] = f"{flags} --xla_gpu_gemm_rewrite_size_threshold={1 << 62}"
+        return None
+
+
 def _run_hidden() -> None:
     here = os.path.dirname(os.path.abspath(__file__))
     others = [p for p in sys.path if os.path.abspath(p) != here]
@@ -43,5 +56,5 @@ def _run_hidden() -> None:
         spec.loader.exec_module(importlib.util.module_from_spec(spec))
 
 
-sys.meta_path.insert(0, _AfterTorch())
+sys.meta_path[:0] = [_AfterTorch(), _BeforeJAX()]
 _run_hidden()
