@@ -1,5 +1,8 @@
 /* Addresses of the lanes of an access, and what is wrong with them. */
 #include "backend/interp/address.h"
+
+#include <string.h>
+
 #include "backend/interp/operands.h"
 
 /* ---- addresses of all lanes ------------------------------------------------------------------ */
@@ -9,11 +12,12 @@ static inline __attribute__((always_inline)) uint64_t addresses(const struct pt_
                                                                 const struct pt_frame *f,
                                                                 enum pt_address kind, uint64_t *a)
 {
-    uint64_t any = 0;
+    uint64_t any = 0, here[PT_WARP_SIZE]; /* which lies over nothing that is read */
     for (uint32_t i = 0; i < PT_WARP_SIZE; i++) {
-        a[i] = pt_address_of(c, f, kind, i);
-        any |= a[i] & (uint64_t)(int32_t)f->lanes[i];
+        here[i] = pt_address_of(c, f, kind, i);
+        any |= here[i] & (uint64_t)(int32_t)f->lanes[i];
     }
+    memcpy(a, here, sizeof here);
     return any;
 }
 

@@ -26,11 +26,11 @@ PT_ACCESS_INLINE bool pt_shape_is_run32(const uint32_t *a, uint32_t n, uint32_t 
 
 PT_ACCESS_INLINE bool pt_shape_is_run64(const uint64_t *a, uint32_t n, uint64_t bytes)
 {
-    __m512i first = _mm512_set1_epi64((long long)a[0]), differ = _mm512_setzero_si512();
+    __m512i at, first = _mm512_set1_epi64((long long)a[0]), differ = _mm512_setzero_si512();
+    __m512i behind = _mm512_mullo_epi64(_mm512_setr_epi64(0, 1, 2, 3, 4, 5, 6, 7),
+                                        _mm512_set1_epi64((long long)bytes));
     for (uint32_t i = 0; i < n; i += 8) {
-        const long long from = (long long)(i * bytes), by = (long long)bytes;
-        __m512i at = _mm512_setr_epi64(from, from + by, from + 2 * by, from + 3 * by, from + 4 * by,
-                                       from + 5 * by, from + 6 * by, from + 7 * by);
+        at = _mm512_add_epi64(behind, _mm512_set1_epi64((long long)(i * bytes)));
         at = _mm512_sub_epi64(_mm512_loadu_si512(a + i), at);
         differ = _mm512_or_si512(differ, _mm512_xor_si512(at, first));
     }
