@@ -182,6 +182,8 @@ struct pt_async {
     uint32_t n, room;
     uint64_t starts; /* of clusters, here */
     struct pt_race race;
+    struct pt_mbarriers *mbarriers; /* PT_TEST_sync: backend/mbarriers.h */
+    bool is_busy; /* likewise: somebody has done more to an mbarrier than to test it in vain */
     struct pt_known_cluster *known; /* PT_TEST_conflict: of the launch of that grid_id */
     uint64_t known_grid;
 };

@@ -11,6 +11,7 @@
 #define PTERA_BACKEND_OBSERVER_H
 
 #include "backend/exec.h"
+#include "backend/mbarriers.h"
 #include "backend/order.h"
 
 /* Observers by number. */
@@ -116,6 +117,7 @@ struct pt_observer {
     bool (*access)(const struct pt_event *e, const struct pt_access *access);
     void (*sync)(const struct pt_event *e, const struct pt_sync *sync);
     void (*misused)(const struct pt_event *e, enum pt_misuse what, uint32_t others);
+    void (*mbarrier)(const struct pt_event *e, uint64_t address, enum pt_mbarrier_use use);
     void (*fence)(const struct pt_event *e); /* any instruction of PT_FX_FENCE, no access */
     void (*instruction)(const struct pt_event *e);
     /* Programs whose warps take turns (PT_TEST_TURNS): an instruction that accesses memory is
@@ -132,10 +134,13 @@ struct pt_observer {
     void (*waited)(const struct pt_event *e, uint32_t kind, uint32_t pending, bool is_read);
     /* A lane has memory of the device heap, which was another one's before. */
     void (*allocated)(const struct pt_event *e, uint64_t address, uint64_t bytes);
+    void (*exited)(const struct pt_event *e); /* the lanes are about to */
     /* An activation of a function ends, and its registers with it. */
     void (*returned)(const struct pt_frame *f);
     /* A CTA is about to run: its memory is as it found it. */
     void (*begun)(const struct pt_cta *cta);
+    /* A cluster has run to its end: its first CTA. */
+    void (*ended)(const struct pt_cta *cta);
     /* What hosts do: of any thread. */
     void (*launched)(struct pt_launch *launch, bool is_over);
     void (*memory)(enum pt_memory_event event, uint64_t address, uint64_t bytes);

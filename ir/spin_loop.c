@@ -39,7 +39,7 @@ static void find_used_result(void *ud, uint32_t reg, bool is_def)
     w->found |= is_def && (!w->n_uses || w->n_uses[reg]);
 }
 
-static bool reads_clock(const struct pt_func *f, const struct pt_insn *insn)
+bool pt_spin_loop_reads_clock(const struct pt_func *f, const struct pt_insn *insn)
 {
     for (uint32_t k = 0; k < insn->n_operands; k++) {
         const struct pt_operand *o = &f->operands.v[insn->operands + k];
@@ -82,7 +82,8 @@ static bool waits_for_own(const struct pt_form *form)
 static bool insn_waits(struct search *w, const struct pt_insn *insn)
 {
     const struct pt_form *form = pt_insn_form(w->m, insn);
-    if (form->op == PT_OP_nanosleep || form->op == PT_OP_bar_warp_sync || reads_clock(w->f, insn))
+    if (form->op == PT_OP_nanosleep || form->op == PT_OP_bar_warp_sync ||
+        pt_spin_loop_reads_clock(w->f, insn))
         return true;
     return (form->effects & PT_FX_FENCE) && !(form->effects & (PT_FX_READ | PT_FX_WRITE)) &&
            !waits_for_own(form);

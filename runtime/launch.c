@@ -415,7 +415,7 @@ static uint32_t tests_of(const struct pt_job *job, const ptera_launch *given)
     if (given->isolate)
         tests |= PT_TEST_isolate;
     tests |= pt_observe_checks(given->checks);
-    if (job->is_late || tests & (PT_TEST_race | PT_TEST_conflict))
+    if (job->is_late || tests & (PT_TEST_race | PT_TEST_conflict | PT_TEST_sync))
         tests |= PT_TEST_ASYNC;
     if (given->order == PTERA_ORDER_LOCKSTEP)
         return tests;

@@ -99,3 +99,13 @@ void pt_observe_begun(const struct pt_cta *cta)
             o->begun(cta);
     }
 }
+
+void pt_observe_ended(const struct pt_cta *cta)
+{
+    const struct pt_program *p = cta->launch->program;
+    for (uint32_t i = 0; i < PT_OBSERVERS; i++) {
+        const struct pt_observer *o = p->engine->observers[i];
+        if (p->tests & (uint32_t)PT_TEST_OBSERVER << i && o->ended)
+            o->ended(cta);
+    }
+}

@@ -34,5 +34,6 @@ static inline void pt_observe_memory(const struct pt_observer *const *list,
 /* Tells the observers that the launch's program is compiled for. */
 void pt_observe_launch(struct pt_launch *launch, bool is_over);
 void pt_observe_begun(const struct pt_cta *cta);
+void pt_observe_ended(const struct pt_cta *cta);
 
 #endif

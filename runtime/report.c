@@ -12,6 +12,7 @@
 #include "runtime/job.h"
 #include "runtime/near.h"
 #include "runtime/slot.h"
+#include "runtime/stuck.h"
 #include "runtime/words.h"
 #include "runtime/worker.h"
 
@@ -283,8 +284,11 @@ static void put_all(struct pt_job *job, const struct pt_slot *slot, enum pt_faul
         warp++;
     if (warp->live)
         find_places(slot, warp, take_place, &fault);
+    char detail[PT_ERROR_BYTES] = "every thread that has not exited waits for another one";
     if (kind == PT_FAULT_DEADLOCK) {
-        fault.detail = "every thread that has not exited waits for another one";
+        struct pt_words graph = {job, detail, strlen(detail)};
+        pt_stuck_put(&graph, slot, "; ");
+        fault.detail = detail;
         pt_finding_add_fault(warp, &fault);
     }
     keep_place(job, warp, &fault);
@@ -293,6 +297,8 @@ static void put_all(struct pt_job *job, const struct pt_slot *slot, enum pt_faul
     put_threads(&w, warp->index, fault.lanes);
     pt_words_put(&w, "\n  %s", text);
     put_places(job, &w, slot);
+    if (kind == PT_FAULT_DEADLOCK)
+        pt_stuck_put(&w, slot, "\n  ");
     pthread_mutex_unlock(&job->kernel->module->lock);
 }
 

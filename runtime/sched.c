@@ -10,10 +10,12 @@
 #include "runtime/jit.h"
 #include "runtime/job.h"
 #include "runtime/native.h"
+#include "runtime/observe.h"
 #include "runtime/report.h"
 #include "runtime/schedule.h"
 #include "runtime/slot.h"
 #include "runtime/stray.h"
+#include "runtime/stuck.h"
 #include "runtime/worker.h"
 
 /* A cluster's turn ends after this many passes over its warps, or this many in which they only
@@ -110,7 +112,12 @@ static enum turn take_turn(struct pt_worker *w, struct pt_slot *slot)
             return TURN_STOPPED;
         }
     }
-    return progress_of(slot) != before ? TURN_MOVED : TURN_SPUN;
+    bool has_moved = progress_of(slot) != before;
+    if (w->job->tests & PT_TEST_sync && pt_stuck_is(w->job, slot, has_moved)) {
+        pt_report_deadlock(w->job, slot);
+        return TURN_STOPPED;
+    }
+    return has_moved ? TURN_MOVED : TURN_SPUN;
 }
 
 /* ---- residents ------------------------------------------------------------------------------- */
@@ -239,6 +246,8 @@ static void retire(struct pt_worker *w, struct pt_slot **place)
     struct pt_slot *slot = *place;
     for (uint32_t i = 0; w->apart && i < slot->n_ctas; i++)
         count_steps(w->job, &slot->ctas[i].cta);
+    if (w->job->tests & PT_TEST_OBSERVERS)
+        pt_observe_ended(&slot->ctas->cta);
     *place = slot->next;
     slot->next = w->spare;
     w->spare = slot;

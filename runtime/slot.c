@@ -63,6 +63,7 @@ static void slot_free(ptera_engine *engine, struct pt_slot *slot)
     drop_operations(engine, slot);
     drop_kept(engine, slot);
     pt_engine_free(engine, slot->async.ops);
+    pt_engine_free(engine, slot->async.mbarriers);
     pt_engine_free(engine, slot->async.race.watches);
     pt_engine_free(engine, slot->async.race.nodes);
     pt_engine_free(engine, slot->async.race.lines);
@@ -412,6 +413,7 @@ void pt_slot_start(struct pt_slot *slot, struct pt_job *job, uint64_t index)
     const struct pt_launch *launch = &job->launch;
     slot->live_ctas = slot->n_ctas;
     slot->events = 0;
+    slot->are_waiting = false;
     slot->async.starts++;
     drop_operations(job->engine, slot);
     if (job->unwritten || job->tests & PT_TEST_order) /* the same under each schedule */

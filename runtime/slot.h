@@ -52,6 +52,7 @@ struct pt_slot {
     struct pt_async async; /* operations that are put off or watched */
     /* the cluster it runs */
     uint32_t live_ctas;
+    bool are_waiting; /* PT_TEST_sync: its threads were, at the end of its last turn (stuck.h) */
     uint64_t
         events; /* arrivals at barriers and exits: signs of progress, as are mbarriers' phases */
 };

@@ -30,6 +30,8 @@ PT_HANDLER(exit_lanes)
 {
     struct pt_state *s = f->state;
     struct pt_warp *warp = s->warp;
+    if (pt_is_observed(f))
+        pt_observe_exited(c, f);
     if (warp->cta->async && !pt_async_exit(c, f, f->mask))
         return NULL;
     for (struct pt_frame *at = f; at; at = at->caller)

@@ -62,6 +62,14 @@ static void observe(const struct pt_code *c, struct pt_frame *f, uint32_t lanes,
             .what = what, .where = PT_SYNC_OF_MBARRIER, .mbarrier = address, .phase = phase});
 }
 
+/* What lanes do with the mbarrier at each one's address. */
+static void tell(const struct pt_code *c, struct pt_frame *f, uint32_t lanes, const uint64_t *a,
+                 enum pt_mbarrier_use use)
+{
+    for (uint32_t left = pt_is_observed(f) ? lanes : 0; left; left &= left - 1)
+        pt_observe_mbarrier(c, f, (uint32_t)__builtin_ctz(left), a[__builtin_ctz(left)], use);
+}
+
 PT_ACCESS_INLINE void change(const struct pt_code *c, struct pt_frame *f, uint64_t address,
                              uint64_t word)
 {
@@ -83,6 +91,7 @@ PT_ACCESS_HANDLER(init)
 {
     MBARRIER_ADDRESSES;
     const uint32_t *count = PT_SLOT(2, u32);
+    tell(c, f, f->mask, a, PT_MBARRIER_USE_INIT);
     for (uint32_t left = f->mask; left; left &= left - 1) {
         uint32_t i = (uint32_t)__builtin_ctz(left);
         *word_at(a[i]) = pt_mbarrier_init(count[i]);
@@ -94,6 +103,7 @@ PT_ACCESS_HANDLER(init)
 PT_ACCESS_HANDLER(invalidate)
 {
     MBARRIER_ADDRESSES;
+    tell(c, f, f->mask, a, PT_MBARRIER_USE_INVALIDATE);
     for (uint32_t left = f->mask; left; left &= left - 1)
         (void)*(volatile uint64_t *)word_at(a[__builtin_ctz(left)]);
     return c + 1;
@@ -108,6 +118,7 @@ PT_ACCESS_HANDLER(arrive)
         uint32_t i = (uint32_t)__builtin_ctz(left);
         uint64_t word = *word_at(a[i]);
         state[i] = pt_mbarrier_state(word);
+        tell(c, f, 1u << i, a, bytes[i] ? PT_MBARRIER_USE_EXPECT : PT_MBARRIER_USE_OTHER);
         if (pt_is_observed(f))
             observe(c, f, 1u << i, PT_SYNC_RELEASE, a[i], pt_mbarrier_read(word).phase);
         if (!pt_mbarrier_tx(&word, bytes[i]))
@@ -122,22 +133,23 @@ PT_ACCESS_HANDLER(arrive)
     return c + 1;
 }
 
-#define TRANSACTION(name, sign)                                                        \
-    PT_ACCESS_HANDLER(name)                                                            \
-    {                                                                                  \
-        MBARRIER_ADDRESSES;                                                            \
-        const uint32_t *bytes = PT_SLOT(3, u32);                                       \
-        for (uint32_t left = f->mask; left; left &= left - 1) {                        \
-            uint32_t i = (uint32_t)__builtin_ctz(left);                                \
-            uint64_t word = *word_at(a[i]);                                            \
-            if (!pt_mbarrier_tx(&word, sign(int64_t) bytes[i]))                        \
+#define TRANSACTION(name, sign, use)                                        \
+    PT_ACCESS_HANDLER(name)                                                 \
+    {                                                                       \
+        MBARRIER_ADDRESSES;                                                 \
+        const uint32_t *bytes = PT_SLOT(3, u32);                            \
+        tell(c, f, f->mask, a, use);                                        \
+        for (uint32_t left = f->mask; left; left &= left - 1) {             \
+            uint32_t i = (uint32_t)__builtin_ctz(left);                     \
+            uint64_t word = *word_at(a[i]);                                 \
+            if (!pt_mbarrier_tx(&word, sign(int64_t) bytes[i]))             \
                 return pt_fail(c, f, PT_FAULT_MBARRIER, 1u << i, tx_range); \
-            change(c, f, a[i], word);                                                  \
-        }                                                                              \
-        return c + 1;                                                                  \
+            change(c, f, a[i], word);                                       \
+        }                                                                   \
+        return c + 1;                                                       \
     }
-TRANSACTION(expect_tx, +)
-TRANSACTION(complete_tx, -)
+TRANSACTION(expect_tx, +, PT_MBARRIER_USE_EXPECT)
+TRANSACTION(complete_tx, -, PT_MBARRIER_USE_OTHER)
 
 PT_ACCESS bool pt_mbarrier_change(const struct pt_code *c, struct pt_frame *f, uint32_t lane,
                                   uint64_t address, enum pt_mbarrier_how how, uint32_t count)
@@ -200,6 +212,7 @@ static bool tested(const struct pt_code *c, struct pt_frame *f, const uint64_t *
             uint32_t i = (uint32_t)__builtin_ctz(left);                              \
             observe(c, f, 1u << i, PT_SYNC_ACQUIRE, a[i], PHASE_##T(phase[i]));      \
         }                                                                            \
+        tell(c, f, f->mask & ~past, a, PT_MBARRIER_USE_TEST);                        \
         if (f->cta->async && !tested(c, f, a))                                       \
             return NULL;                                                             \
         PT_SET_PRED(0, past);                                                        \

@@ -76,6 +76,23 @@ void pt_observe_misused(const struct pt_code *c, struct pt_frame *f, uint32_t la
         o->misused(&e, what, others);
 }
 
+void pt_observe_mbarrier(const struct pt_code *c, struct pt_frame *f, uint32_t lane,
+                         uint64_t address, enum pt_mbarrier_use use)
+{
+    struct pt_event e = event_of(c, f, 1u << lane);
+    EACH(o, f->state->observers)
+    if (o->mbarrier)
+        o->mbarrier(&e, address, use);
+}
+
+void pt_observe_exited(const struct pt_code *c, struct pt_frame *f)
+{
+    struct pt_event e = event_of(c, f, f->mask);
+    EACH(o, f->state->observers)
+    if (o->exited)
+        o->exited(&e);
+}
+
 bool pt_observe_issued(struct pt_async_op *op)
 {
     struct pt_event e = event_of(op->code, op->frame, 1u << op->lane);

@@ -43,6 +43,11 @@ void pt_observe_sync(const struct pt_code *c, struct pt_frame *f, uint32_t lanes
 #define pt_observe_misused PT_LEVEL_NAME(pt_observe_misused)
 void pt_observe_misused(const struct pt_code *c, struct pt_frame *f, uint32_t lanes,
                         enum pt_misuse what, uint32_t others);
+#define pt_observe_mbarrier PT_LEVEL_NAME(pt_observe_mbarrier)
+void pt_observe_mbarrier(const struct pt_code *c, struct pt_frame *f, uint32_t lane,
+                         uint64_t address, enum pt_mbarrier_use use);
+#define pt_observe_exited PT_LEVEL_NAME(pt_observe_exited)
+void pt_observe_exited(const struct pt_code *c, struct pt_frame *f);
 #define pt_observe_issued PT_LEVEL_NAME(pt_observe_issued)
 bool pt_observe_issued(struct pt_async_op *op);
 #define pt_observe_done PT_LEVEL_NAME(pt_observe_done)

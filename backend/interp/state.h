@@ -92,6 +92,12 @@ enum pt_next {
     PT_NEXT_STOP   /* return state->run */
 };
 
+/* PT_TEST_sync: the last operation of a kind that a lane has issued. */
+struct pt_issued {
+    uint32_t func, insn, group;
+    bool is_open; /* the lane has not waited for it */
+};
+
 struct pt_state {
     struct pt_warp *warp;
     const struct pt_interp_program *program;
@@ -122,6 +128,7 @@ struct pt_state {
         unbudgeted;
     uint32_t n_groups;
     struct pt_group groups[PT_WARP_SIZE];
+    struct pt_issued issued[PT_GROUP_KINDS][PT_WARP_SIZE];
     struct pt_extent recent[PT_RECENT]; /* isolated launches: what accesses were found in */
 };
 
