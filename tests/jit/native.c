@@ -60,6 +60,15 @@ static const char text[] = HEADER
     "    mad.lo.u32 %r6, %r2, %r3, %r4; mul.lo.u32 %r7, %r3, %r5; mov.u32 %r8, 0;\n"
     "L:  mul.wide.u32 %rd3, %r6, 4; add.s64 %rd4, %rd1, %rd3; ld.global.u32 %r9, [%rd4];\n"
     "    add.u32 %r8, %r8, %r9; add.u32 %r6, %r6, %r7; setp.lt.u32 %p, %r6, %r1; @%p bra L;\n"
+    "    st.global.u32 [%rd2], %r8;\n    ret;\n}\n"
+    ".visible .entry row_sums(.param .u64 from, .param .u64 to, .param .u32 n)\n{\n"
+    "    .reg .b64 %rd<7>; .reg .b32 %r<10>; .reg .pred %p;\n"
+    "    ld.param.u64 %rd1, [from]; ld.param.u64 %rd2, [to]; ld.param.u32 %r1, [n];\n"
+    "    mov.u32 %r2, %ctaid.x; mov.u32 %r6, %tid.x; mov.u32 %r8, 0;\n"
+    "    mul.wide.u32 %rd3, %r1, %r2;\n"
+    "L:  cvt.u64.u32 %rd4, %r6; add.s64 %rd5, %rd3, %rd4; shl.b64 %rd5, %rd5, 2;\n"
+    "    add.s64 %rd6, %rd1, %rd5; ld.global.u32 %r9, [%rd6];\n"
+    "    add.u32 %r8, %r8, %r9; add.u32 %r6, %r6, 256; setp.lt.u32 %p, %r6, %r1; @%p bra L;\n"
     "    st.global.u32 [%rd2], %r8;\n    ret;\n}\n";
 
 static ptera_launch launch_of(unsigned grid, unsigned x, unsigned y, uint32_t **to)
@@ -357,6 +366,14 @@ static void check_strides(ptera_module *module)
     CHECK_HAS(llvm, "i32 0, i32 3, i32 1)");
 }
 
+/* CTAs of 256 threads that go over a row each, 256 words a round: groups see every fourth part of
+ * it, and ask for what a later CTA's row has there. */
+static void check_rows(ptera_module *module)
+{
+    const unsigned block[3] = {256, 1, 1};
+    CHECK_HAS(emitted(module, "row_sums", block), "@llvm.prefetch");
+}
+
 /* Where a function is called by its address all bodies of the module go to the compiler, those of
  * kernels that were launched before as well. */
 static void check_launched_before(void)
@@ -406,6 +423,7 @@ int main(void)
     check_asking(module);
     check_leading(module);
     check_strides(module);
+    check_rows(module);
     check_launched_before();
     check_auto();
     check_unload();

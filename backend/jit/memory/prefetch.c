@@ -3,8 +3,8 @@
  * later rounds will need, or, where CTAs interleave, for what the next CTA will need in this round:
  * when their turn comes, what later rounds asked for is gone. A machine that follows CTAs by itself
  * is not asked: that would only disturb it. Lanes that run one after the other walk rows, each of
- * which goes on where another ended as a rule: they ask for what lies further on. Straight code
- * asks for what a later CTA will touch: prefetch_distance.c.
+ * which goes on where another ended as a rule: they ask for what lies further on. Straight code,
+ * and loops over a row of the CTA's own, ask for what a later CTA will touch: prefetch_distance.c.
  */
 #include "backend/jit/memory/prefetch.h"
 
@@ -293,6 +293,37 @@ static void ask_for_tile(const struct jit *j, uint32_t reg, LLVMValueRef pointer
         ask(j, jit_at(j, pointer, behind), bytes, false, SECOND_LEVEL);
 }
 
+/* Groups take a part of each round, one group after the other (a CTA's row in strides of the CTA):
+ * the machine sees parts with holes between them, and no stream. Loops with barriers run all groups
+ * in each round. */
+static bool leaves_holes(const struct jit *j, const struct pt_loop *loop, struct step step,
+                         unsigned bytes)
+{
+    if (!step.is_known || !step.bytes || step.is_long || !LLVMIsAConstantInt(step.bytes))
+        return false;
+    if (LLVMConstIntGetSExtValue(step.bytes) <= (int64_t)j->facts->copies * bytes)
+        return false;
+    for (uint32_t b = loop->header; b < loop->end; b++)
+        if (jit_insn_info_is_sync(j->facts, b))
+            return false;
+    return true;
+}
+
+/* For the row of a later CTA, where rows are short enough for it to stay in the cache so long; else
+ * for later rounds. */
+static void ask_for_row(const struct jit *j, uint32_t reg, LLVMValueRef pointer, unsigned bytes,
+                        struct step step)
+{
+    LLVMBuilderRef b = j->code->b;
+    LLVMValueRef behind = jit_prefetch_distance_of_tile(j, reg);
+    if (!behind)
+        return;
+    LLVMValueRef is_near = LLVMBuildICmp(b, LLVMIntULE, behind, jit_i64(j, JIT_PREFETCH_ROWS), "");
+    LLVMValueRef later = LLVMBuildMul(b, step.bytes, jit_i64(j, JIT_PREFETCH_ROUNDS), "");
+    LLVMValueRef next = jit_at(j, pointer, LLVMBuildSelect(b, is_near, behind, later, ""));
+    ask(j, next, bytes, !(j->form->effects & PT_FX_READ), SECOND_LEVEL);
+}
+
 void jit_prefetch_emit(const struct jit *j, uint32_t reg, unsigned copy, LLVMValueRef pointer,
                        unsigned bytes)
 {
@@ -303,12 +334,15 @@ void jit_prefetch_emit(const struct jit *j, uint32_t reg, unsigned copy, LLVMVal
         ask_behind(j, reg, pointer, bytes);
         return;
     }
-    struct step step = step_of(j, &j->unit->f->loops.v[l - 1], reg, 0);
-    if (!step.is_known && fills_tile(j, &j->unit->f->loops.v[l - 1]))
+    const struct pt_loop *loop = &j->unit->f->loops.v[l - 1];
+    struct step step = step_of(j, loop, reg, 0);
+    if (!step.is_known && fills_tile(j, loop))
         ask_for_tile(j, reg, pointer, bytes);
+    if (leaves_holes(j, loop, step, bytes))
+        ask_for_row(j, reg, pointer, bytes, step);
     if (!step.is_known || !step.bytes || !step.is_long)
         return;
-    unsigned rounds = rounds_ahead(j, &j->unit->f->loops.v[l - 1], step);
+    unsigned rounds = rounds_ahead(j, loop, step);
     LLVMValueRef by = LLVMBuildMul(j->code->b, step.bytes, jit_i64(j, rounds), "");
     bool writes = !(j->form->effects & PT_FX_READ);
     LLVMValueRef next = jit_at(j, pointer, by);
