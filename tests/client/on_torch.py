@@ -12,9 +12,18 @@ from torch.utils._pytree import tree_map
 
 warnings.filterwarnings("ignore")
 
+#: Random numbers, which are CUDA's.
+DRAWN = {
+    "nn.functional.alpha_dropout", "nn.functional.dropout", "nn.functional.dropout2d",
+    "nn.functional.dropout3d",
+    "nn.functional.feature_alpha_dropout", "nn.functional.fractional_max_pool2d",
+    "nn.functional.fractional_max_pool3d", "nn.functional.multi_head_attention_forward", "normal",
+    "rand_like", "randint", "randint_like",
+    "randn", "randn_like", "uniform",
+}  # fmt: skip
 #: Not the CPU's: memory that nobody wrote; views of larger storage, which copies do not keep; what
 #: only the CPU has, or has in another form. (What the CPU has not begins with jiterator.)
-LEFT_OUT = {
+LEFT_OUT = DRAWN | {
     "as_strided", "empty", "empty_like", "empty_permuted", "empty_strided", "histogram",
     "histogramdd", "new_empty", "new_empty_strided", "sparse.mm", "tensor_split", "to_sparse",
     "torch.ops.aten._scaled_dot_product_flash_attention_for_cpu",
@@ -92,12 +101,63 @@ class Operations(unittest.TestCase):
                 continue
             torch.manual_seed(1)
             samples = list(op.sample_inputs("cpu", torch.float32))[:SAMPLES]
+            samples = [s for s in samples if not s.kwargs.get("dropout_p")]
             with self.subTest(op.formatted_name):
                 for sample in samples:
                     compare(op, sample)
                 compared.add(op.formatted_name)
         print(f"operations: {len(compared)} equal")
         self.assertGreater(len(compared), 600)
+
+
+class RandomNumbers(unittest.TestCase):
+    def test_are_a_gpus(self):
+        """The first ones of seed 0, as they can be read wherever PyTorch's are shown."""
+        torch.manual_seed(0)
+        uniform = torch.tensor([0.3990, 0.5167, 0.0249, 0.9401, 0.9459])
+        torch.testing.assert_close(torch.rand(5, device="cuda").cpu(), uniform, rtol=0, atol=5e-5)
+        torch.manual_seed(0)
+        normal = torch.tensor([-0.9247, -0.4253, -2.6438, 0.1452, -0.1209])
+        torch.testing.assert_close(torch.randn(5, device="cuda").cpu(), normal, rtol=0, atol=5e-5)
+
+    def draw(self):
+        kinds = (torch.float16, torch.bfloat16, torch.float32, torch.float64, torch.complex64)
+        yield from (torch.randn(1000, device="cuda", dtype=kind) for kind in kinds)
+        yield from (torch.rand(1000, device="cuda", dtype=kind) for kind in kinds[:4])
+        yield torch.randint(-5, 5, (1000,), device="cuda")
+        yield torch.randint(1 << 40, (1000,), device="cuda")
+        yield torch.empty(1000, device="cuda").bernoulli_(0.3)
+        yield torch.empty(1000, device="cuda", dtype=torch.int16).random_()
+        yield torch.randperm(100, device="cuda")
+        yield functional.dropout(torch.ones(1000, device="cuda"))
+
+    def test_states(self):
+        """Once more the same from a state on, or a seed; else others."""
+        state = torch.cuda.get_rng_state()
+        first, other = list(self.draw()), list(self.draw())
+        torch.cuda.set_rng_state(state)
+        for a, b, c in zip(first, self.draw(), other):
+            self.assertTrue(torch.equal(a, b) and not torch.equal(a, c))
+        seeded = [torch.Generator("cuda").manual_seed(7) for _ in range(2)]
+        a, b = (torch.rand(10, device="cuda", generator=g) for g in seeded)
+        self.assertTrue(torch.equal(a, b))
+
+    def test_bounds_and_moments(self):
+        half = torch.rand(100000, device="cuda", dtype=torch.float16)
+        self.assertTrue(0 <= half.min() and half.max() < 1)
+        normal = torch.randn(100000, device="cuda") * 2 + 1
+        self.assertAlmostEqual(normal.mean().item(), 1, delta=0.03)
+        self.assertAlmostEqual(normal.std().item(), 2, delta=0.03)
+        integers = torch.randint(-5, 5, (10000,), device="cuda")
+        self.assertEqual((integers.min(), integers.max()), (-5, 4))
+
+    def test_by_memory_whatever_the_shape(self):
+        drawn = []
+        for shape in ((4, 6), (6, 4)):
+            torch.manual_seed(0)
+            drawn.append(torch.empty(shape, device="cuda"))
+            (drawn[-1] if shape[0] == 4 else drawn[-1].t()).uniform_()
+        self.assertTrue(torch.equal(drawn[0].flatten(), drawn[1].flatten()))
 
 
 class Networks(unittest.TestCase):

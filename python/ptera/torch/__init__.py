@@ -12,7 +12,7 @@ import os
 
 import torch
 
-from ptera.torch import attention, kernels, normalization, random, recurrent
+from ptera.torch import attention, kernels, normalization, philox, random, recurrent
 
 __all__ = ["activate"]
 
@@ -39,6 +39,8 @@ def activate() -> None:
     normalization.register()
     recurrent.register()
     random.register()
+    for name, kernel in philox.OPERATIONS.items():
+        kernels.replace(name, kernel)
     _is_active = True
 
 

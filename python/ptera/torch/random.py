@@ -1,4 +1,7 @@
-"""Random numbers: generators of the device are the CPU's, with the same seeds."""
+"""Random numbers of what CUDA has its own order for, beside philox.py's: the CPU's generators.
+
+Each generator of the device has one of the CPU at its side, with the same seed.
+"""
 
 from __future__ import annotations
 
@@ -33,21 +36,35 @@ def default_generator(device: int) -> torch.Generator:
     return _defaults[device]
 
 
+_seed_theirs, _seed_all_theirs = torch.cuda.manual_seed, torch.cuda.manual_seed_all
+_get_state_theirs, _set_state_theirs = torch.cuda.get_rng_state, torch.cuda.set_rng_state
+_BYTES = 16  # of a state of CUDA's: the seed, and how far it is
+
+
 def _seed(seed: int) -> None:
     default_generator(torch.cuda.current_device()).manual_seed(int(seed))
+    _seed_theirs(seed)
 
 
 def _seed_all(seed: int) -> None:
     for device in range(torch.cuda.device_count()):
         default_generator(device).manual_seed(int(seed))
+    _seed_all_theirs(seed)
 
 
 def _get_state(device: object = "cuda") -> torch.Tensor:
-    return default_generator(torch.device(device).index or 0).get_state()
+    own = default_generator(_index(device)).get_state()
+    return torch.cat([_get_state_theirs(device), own])
 
 
 def _set_state(state: torch.Tensor, device: object = "cuda") -> None:
-    default_generator(torch.device(device).index or 0).set_state(state)
+    default_generator(_index(device)).set_state(state[_BYTES:].clone())
+    _set_state_theirs(state[:_BYTES].clone(), device)
+
+
+def _index(device: object) -> int:
+    index = device if isinstance(device, int) else torch.device(device).index
+    return torch.cuda.current_device() if index is None else index
 
 
 def register() -> None:
