@@ -46,12 +46,17 @@ cudaChannelFormatDesc pt_rt_array_channels(const CUDA_ARRAY3D_DESCRIPTOR *d)
     return c;
 }
 
+static size_t element_bytes(const CUDA_ARRAY3D_DESCRIPTOR *d)
+{
+    return (size_t)pt_rt_array_channels(d).x / 8 * d->NumChannels;
+}
+
 cudaError_t pt_rt_array_element(cudaArray_t array, size_t *bytes)
 {
     CUDA_ARRAY3D_DESCRIPTOR d;
     CUresult r = cuArray3DGetDescriptor_v2(&d, array);
     if (r == CUDA_SUCCESS)
-        *bytes = (size_t)pt_rt_array_channels(&d).x / 8 * d.NumChannels;
+        *bytes = element_bytes(&d);
     return (cudaError_t)r;
 }
 
@@ -143,102 +148,187 @@ cudaError_t cudaGetChannelDesc(cudaChannelFormatDesc *channels, cudaArray_t arra
     return RT_API(channels ? get_info(channels, NULL, NULL, array) : cudaErrorInvalidValue);
 }
 
-/* ---- copies of two dimensions ---------------------------------------------------------------- */
+/* ---- copies ---------------------------------------------------------------------------------- */
 
 /* One end of a copy: an array, from `x` bytes and `y` rows, or memory. */
 struct end {
+    bool is_array;
     cudaArray_t array;
     size_t x, y;
     const void *memory;
     size_t pitch;
 };
+#define ARRAY(array, x, y) ((struct end){true, (array), (x), (y), NULL, 0})
+#define MEMORY(p, pitch) ((struct end){false, NULL, 0, 0, (p), (pitch)})
 
-static bool is_kind(cudaMemcpyKind kind)
+/* Arrays are the device's; what memory is, is found out, but for copies that say so. */
+static bool is_direction(struct end to, struct end from, cudaMemcpyKind kind)
 {
-    return (unsigned)kind <= cudaMemcpyDefault;
+    return kind == cudaMemcpyDefault || kind == cudaMemcpyDeviceToDevice ||
+           (kind == cudaMemcpyHostToDevice && !from.is_array) ||
+           (kind == cudaMemcpyDeviceToHost && !to.is_array);
 }
 
-static cudaError_t describe_copy(struct end to, struct end from, size_t width, size_t height,
-                                 CUDA_MEMCPY2D *c)
+static CUmemorytype type_of(struct end end, cudaMemcpyKind kind)
 {
-    if ((!to.array && width > to.pitch) || (!from.array && width > from.pitch))
-        return cudaErrorInvalidPitchValue;
-    *c = (CUDA_MEMCPY2D){.srcXInBytes = from.x,
-                         .srcY = from.y,
-                         .srcMemoryType = from.array ? CU_MEMORYTYPE_ARRAY : CU_MEMORYTYPE_UNIFIED,
-                         .srcDevice = (CUdeviceptr)from.memory,
-                         .srcArray = from.array,
-                         .srcPitch = from.pitch,
-                         .dstXInBytes = to.x,
-                         .dstY = to.y,
-                         .dstMemoryType = to.array ? CU_MEMORYTYPE_ARRAY : CU_MEMORYTYPE_UNIFIED,
-                         .dstDevice = (CUdeviceptr)to.memory,
-                         .dstArray = to.array,
-                         .dstPitch = to.pitch,
-                         .WidthInBytes = width,
-                         .Height = height};
-    return cudaSuccess;
+    return end.is_array                       ? CU_MEMORYTYPE_ARRAY
+           : kind == cudaMemcpyDeviceToDevice ? CU_MEMORYTYPE_DEVICE
+                                              : CU_MEMORYTYPE_UNIFIED;
 }
 
-/* Copies through a stream; `waits`: until it is done. */
+static cudaError_t submit(struct end to, struct end from, size_t width, size_t height,
+                          cudaMemcpyKind kind, CUstream stream)
+{
+    CUDA_MEMCPY2D c = {.srcXInBytes = from.x,
+                       .srcY = from.y,
+                       .srcMemoryType = type_of(from, kind),
+                       .srcDevice = (CUdeviceptr)from.memory,
+                       .srcArray = from.array,
+                       .srcPitch = from.pitch,
+                       .dstXInBytes = to.x,
+                       .dstY = to.y,
+                       .dstMemoryType = type_of(to, kind),
+                       .dstDevice = (CUdeviceptr)to.memory,
+                       .dstArray = to.array,
+                       .dstPitch = to.pitch,
+                       .WidthInBytes = width,
+                       .Height = height};
+    return (cudaError_t)cuMemcpy2DAsync_v2(&c, stream);
+}
+
+/* Copies a rectangle through a stream; `waits`: until it is done. */
 static cudaError_t copy(struct end to, struct end from, size_t width, size_t height,
                         cudaMemcpyKind kind, CUstream stream, bool waits)
 {
-    CUDA_MEMCPY2D c;
-    cudaError_t error = is_kind(kind) ? describe_copy(to, from, width, height, &c)
-                                      : cudaErrorInvalidMemcpyDirection;
-    if (!error)
-        error = (cudaError_t)cuMemcpy2DAsync_v2(&c, stream);
+    if (!is_direction(to, from, kind))
+        return cudaErrorInvalidMemcpyDirection;
+    bool is_narrow = (!to.is_array && width > to.pitch) || (!from.is_array && width > from.pitch);
+    if (is_narrow && height > 1)
+        return cudaErrorInvalidPitchValue;
+    if (!width || !height)
+        return cudaSuccess;
+    if ((to.is_array && !to.array) || (from.is_array && !from.array))
+        return cudaErrorInvalidResourceHandle;
+    if (is_narrow)
+        return cudaErrorInvalidValue;
+    cudaError_t error = submit(to, from, width, height, kind, stream);
     return error || !waits ? error : (cudaError_t)cuStreamSynchronize(stream);
 }
 
-/* A copy in its four forms: in the default stream, in a stream, and both where the default
- * stream is one for each thread. */
-#define COPY(name, parameters, async_parameters, to, from, width, height)                    \
-    cudaError_t name parameters                                                              \
-    {                                                                                        \
-        return RT_API(copy(to, from, width, height, kind, NULL, true));                      \
-    }                                                                                        \
-    cudaError_t name##_ptds parameters                                                       \
-    {                                                                                        \
-        return RT_API(copy(to, from, width, height, kind, CU_STREAM_PER_THREAD, true));      \
-    }                                                                                        \
-    cudaError_t name##Async async_parameters                                                 \
-    {                                                                                        \
-        return RT_API(copy(to, from, width, height, kind, stream, false));                   \
-    }                                                                                        \
-    cudaError_t name##Async_ptsz async_parameters                                            \
-    {                                                                                        \
-        return RT_API(copy(to, from, width, height, kind, pt_rt_per_thread(stream), false)); \
+/* Copies a run of bytes that goes on from row to row of the array at one end: the rest of a row,
+ * whole rows together, what is left. */
+static cudaError_t submit_run(struct end to, struct end from, size_t bytes, cudaMemcpyKind kind,
+                              CUstream stream)
+{
+    struct end *array = to.is_array ? &to : &from, *memory = to.is_array ? &from : &to;
+    CUDA_ARRAY3D_DESCRIPTOR d;
+    cudaError_t error = (cudaError_t)cuArray3DGetDescriptor_v2(&d, array->array);
+    const size_t row = error ? 0 : d.Width * element_bytes(&d);
+    while (bytes && !error) {
+        if (array->x == row) {
+            array->x = 0;
+            array->y++;
+        }
+        size_t left = array->x < row ? row - array->x : bytes; /* outside: the driver refuses it */
+        size_t width = left < bytes ? left : bytes, height = width == row ? bytes / row : 1;
+        memory->pitch = width;
+        error = submit(to, from, width, height, kind, stream);
+        memory->memory = (const uint8_t *)memory->memory + width * height;
+        array->y += height - 1;
+        array->x += width;
+        bytes -= width * height;
     }
-#define ARRAY(array, x, y) ((struct end){(array), (x), (y), NULL, 0})
-#define MEMORY(p, pitch) ((struct end){NULL, 0, 0, (p), (pitch)})
+    return error;
+}
+
+static cudaError_t copy_run(struct end to, struct end from, size_t bytes, cudaMemcpyKind kind,
+                            CUstream stream, bool waits)
+{
+    if (!bytes || (unsigned)kind > cudaMemcpyDefault)
+        return cudaSuccess; /* as in NVIDIA's library */
+    if (!is_direction(to, from, kind))
+        return cudaErrorInvalidMemcpyDirection;
+    cudaError_t error = submit_run(to, from, bytes, kind, stream);
+    return error || !waits ? error : (cudaError_t)cuStreamSynchronize(stream);
+}
+
+/* Between arrays a run goes through memory, as in NVIDIA's library: ends may overlap, and where the
+ * source is too short nothing is written. */
+static cudaError_t copy_between(struct end to, struct end from, size_t bytes, cudaMemcpyKind kind,
+                                CUstream stream, bool waits)
+{
+    CUdeviceptr memory;
+    if (!bytes)
+        return cudaSuccess;
+    if (!is_direction(to, from, kind))
+        return cudaErrorInvalidMemcpyDirection;
+    cudaError_t error = (cudaError_t)cuMemAlloc_v2(&memory, bytes);
+    if (error)
+        return error;
+    const struct end middle = MEMORY((const void *)memory, 0);
+    error = copy_run(middle, from, bytes, kind, stream, waits)
+                ?: copy_run(to, middle, bytes, kind, stream, waits);
+    cuMemFree_v2(memory);
+    return error;
+}
+
+/* A copy, by copy or copy_run, in its forms: in the default stream, in a stream, and both where
+ * the default stream is one for each thread. */
+#define COPY(name, parameters, how, ...)                                   \
+    cudaError_t name parameters                                            \
+    {                                                                      \
+        return RT_API(how(__VA_ARGS__, kind, NULL, true));                 \
+    }                                                                      \
+    cudaError_t name##_ptds parameters                                     \
+    {                                                                      \
+        return RT_API(how(__VA_ARGS__, kind, CU_STREAM_PER_THREAD, true)); \
+    }
+#define COPY_ASYNC(name, parameters, how, ...)                                  \
+    cudaError_t name parameters                                                 \
+    {                                                                           \
+        return RT_API(how(__VA_ARGS__, kind, stream, false));                   \
+    }                                                                           \
+    cudaError_t name##_ptsz parameters                                          \
+    {                                                                           \
+        return RT_API(how(__VA_ARGS__, kind, pt_rt_per_thread(stream), false)); \
+    }
 
 COPY(cudaMemcpy2DToArray,
      (cudaArray_t array, size_t x, size_t y, const void *from, size_t pitch, size_t width,
       size_t height, cudaMemcpyKind kind),
-     (cudaArray_t array, size_t x, size_t y, const void *from, size_t pitch, size_t width,
-      size_t height, cudaMemcpyKind kind, cudaStream_t stream),
-     ARRAY(array, x, y), MEMORY(from, pitch), width, height)
+     copy, ARRAY(array, x, y), MEMORY(from, pitch), width, height)
+COPY_ASYNC(cudaMemcpy2DToArrayAsync,
+           (cudaArray_t array, size_t x, size_t y, const void *from, size_t pitch, size_t width,
+            size_t height, cudaMemcpyKind kind, cudaStream_t stream),
+           copy, ARRAY(array, x, y), MEMORY(from, pitch), width, height)
 COPY(cudaMemcpy2DFromArray,
      (void *to, size_t pitch, cudaArray_t array, size_t x, size_t y, size_t width, size_t height,
       cudaMemcpyKind kind),
-     (void *to, size_t pitch, cudaArray_t array, size_t x, size_t y, size_t width, size_t height,
-      cudaMemcpyKind kind, cudaStream_t stream),
-     MEMORY(to, pitch), ARRAY(array, x, y), width, height)
+     copy, MEMORY(to, pitch), ARRAY(array, x, y), width, height)
+COPY_ASYNC(cudaMemcpy2DFromArrayAsync,
+           (void *to, size_t pitch, cudaArray_t array, size_t x, size_t y, size_t width,
+            size_t height, cudaMemcpyKind kind, cudaStream_t stream),
+           copy, MEMORY(to, pitch), ARRAY(array, x, y), width, height)
+COPY(cudaMemcpy2DArrayToArray,
+     (cudaArray_t to, size_t to_x, size_t to_y, cudaArray_t from, size_t from_x, size_t from_y,
+      size_t width, size_t height, cudaMemcpyKind kind),
+     copy, ARRAY(to, to_x, to_y), ARRAY(from, from_x, from_y), width, height)
 
-cudaError_t cudaMemcpy2DArrayToArray(cudaArray_t to, size_t to_x, size_t to_y, cudaArray_t from,
-                                     size_t from_x, size_t from_y, size_t width, size_t height,
-                                     cudaMemcpyKind kind)
-{
-    return RT_API(
-        copy(ARRAY(to, to_x, to_y), ARRAY(from, from_x, from_y), width, height, kind, NULL, true));
-}
-
-cudaError_t cudaMemcpy2DArrayToArray_ptds(cudaArray_t to, size_t to_x, size_t to_y,
-                                          cudaArray_t from, size_t from_x, size_t from_y,
-                                          size_t width, size_t height, cudaMemcpyKind kind)
-{
-    return RT_API(copy(ARRAY(to, to_x, to_y), ARRAY(from, from_x, from_y), width, height, kind,
-                       CU_STREAM_PER_THREAD, true));
-}
+COPY(cudaMemcpyToArray,
+     (cudaArray_t array, size_t x, size_t y, const void *from, size_t bytes, cudaMemcpyKind kind),
+     copy_run, ARRAY(array, x, y), MEMORY(from, 0), bytes)
+COPY_ASYNC(cudaMemcpyToArrayAsync,
+           (cudaArray_t array, size_t x, size_t y, const void *from, size_t bytes,
+            cudaMemcpyKind kind, cudaStream_t stream),
+           copy_run, ARRAY(array, x, y), MEMORY(from, 0), bytes)
+COPY(cudaMemcpyFromArray,
+     (void *to, cudaArray_t array, size_t x, size_t y, size_t bytes, cudaMemcpyKind kind), copy_run,
+     MEMORY(to, 0), ARRAY(array, x, y), bytes)
+COPY_ASYNC(cudaMemcpyFromArrayAsync,
+           (void *to, cudaArray_t array, size_t x, size_t y, size_t bytes, cudaMemcpyKind kind,
+            cudaStream_t stream),
+           copy_run, MEMORY(to, 0), ARRAY(array, x, y), bytes)
+COPY(cudaMemcpyArrayToArray,
+     (cudaArray_t to, size_t to_x, size_t to_y, cudaArray_t from, size_t from_x, size_t from_y,
+      size_t bytes, cudaMemcpyKind kind),
+     copy_between, ARRAY(to, to_x, to_y), ARRAY(from, from_x, from_y), bytes)

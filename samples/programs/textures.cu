@@ -1,11 +1,8 @@
 // Images by texture objects: Sobel, bilateral and bicubic filters, resizing against an exact model of the hardware's
 // weights, a volume seen through. The hashes are those of the pixels that an H100 makes.
-#include "check.h"
+#include "image.h"
 
 #include <cmath>
-#include <cstdint>
-#include <cstring>
-#include <vector>
 
 enum { WIDTH = 61, HEIGHT = 43, SIDE = 20, DEPTH = 24 };
 
@@ -115,39 +112,6 @@ static cudaTextureObject_t make_texture(cudaArray_t array, cudaTextureFilterMode
     texture.normalizedCoords = is_normalized;
     CUDA(cudaCreateTextureObject(&t, &resource, &texture, NULL));
     return t;
-}
-
-template <typename T> struct pixels {
-    int w, h;
-    T *device;
-    std::vector<T> host;
-    pixels(int width, int height) : w(width), h(height), host((size_t)width * height)
-    {
-        CUDA(cudaMalloc(&device, host.size() * sizeof(T)));
-    }
-    dim3 grid() const
-    {
-        return dim3((w + 15) / 16, (h + 7) / 8);
-    }
-    uint64_t hash()
-    {
-        CUDA(cudaGetLastError());
-        CUDA(cudaMemcpy(host.data(), device, host.size() * sizeof(T), cudaMemcpyDeviceToHost));
-        CUDA(cudaFree(device));
-        const unsigned char *bytes = (const unsigned char *)host.data();
-        uint64_t sum = 0xcbf29ce484222325u;
-        for (size_t i = 0; i < host.size() * sizeof(T); i++)
-            sum = (sum ^ bytes[i]) * 0x100000001b3u;
-        return sum;
-    }
-};
-
-static bool is_wrong;
-
-static void expect(const char *name, uint64_t have, uint64_t want)
-{
-    printf("%s %016llx\n", name, (unsigned long long)have);
-    is_wrong |= have != want;
 }
 
 // What the hardware computes: positions and weights in 1/256, sums in 1/65535.

@@ -37,6 +37,11 @@ target_link_libraries(image_calls PRIVATE ptera_cuda)
 add_test(NAME golden_image_calls COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/hardware/golden/image_calls.sh $<TARGET_FILE:image_calls>
          ${CMAKE_CURRENT_SOURCE_DIR}/hardware/golden/image_calls.txt)
 
+add_executable(array_copies hardware/golden/array_copies.c)
+target_link_libraries(array_copies PRIVATE ptera_cudart_13 ptera_cuda)
+add_test(NAME golden_array_copies COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/hardware/golden/image_calls.sh $<TARGET_FILE:array_copies>
+         ${CMAKE_CURRENT_SOURCE_DIR}/hardware/golden/array_copies.txt)
+
 add_executable(golden_surface hardware/golden/surface.c)
 target_link_libraries(golden_surface PRIVATE ptera_cuda)
 add_test(NAME golden_surface COMMAND golden_surface ${golden_data}/surface 3)

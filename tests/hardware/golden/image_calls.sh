@@ -9,8 +9,8 @@ grep -v ': ended$' "$2" >"$work/want"
 "$1" >"$work/all" || exit 2
 grep -v -f "$work/ended" "$work/all" >"$work/have"
 if diff "$work/want" "$work/have"; then
-    echo "image_calls: $(grep -c . "$work/want") passed, 0 failed, 0 skipped"
+    echo "$(basename "$1"): $(grep -c . "$work/want") passed, 0 failed, 0 skipped"
 else
-    echo "image_calls: 0 passed, 1 failed, 0 skipped"
+    echo "$(basename "$1"): 0 passed, 1 failed, 0 skipped"
     exit 1
 fi
