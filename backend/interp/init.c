@@ -3,6 +3,7 @@
  * (undefined.c, and backend/shadow.h for memory); what is told is a use: what decides a branch, an
  * address, a barrier or an atomic. init_load tells every load instead. */
 #include "backend/interp/address.h"
+#include "backend/interp/init_matrix.h"
 #include "backend/interp/observe.h"
 #include "backend/interp/shape.h"
 #include "backend/interp/undefined_reach.h"
@@ -366,7 +367,20 @@ static bool place_told(struct pt_code *test, const struct pt_func *func, const s
 /* Those that no test stands before: of a warp's instructions, and of asynchronous operations. */
 static bool access_followed(const struct pt_event *e, const struct pt_access *a)
 {
-    access(e, a, flags_of(form_of(e), a->use, a->is_async, false));
+    const struct pt_form *form = form_of(e);
+    access(e, a, flags_of(form, a->use, a->is_async, false));
+    if (form->op == PT_OP_ldmatrix && a->bytes == PT_MATRIX_ROW)
+        pt_init_matrix_load(e, a, shadow_of(e));
+    return true;
+}
+
+/* Behind what it is said to write. */
+static bool see_issued(const struct pt_event *e, struct pt_async_op *op)
+{
+    if (op->kind == PT_ASYNC_WGMMA)
+        pt_init_matrix_multiply(e, op, shadow_of(e));
+    else
+        pt_init_matrix_copy(op, shadow_of(e));
     return true;
 }
 
@@ -394,6 +408,7 @@ static void begin(const struct pt_cta *cta)
 const struct pt_observer PT_LEVEL_NAME(pt_observer_init) = {
     .name = "init",
     .access = access_followed,
+    .issued = see_issued,
     .begun = begin,
     .place = place_followed,
     .place_instruction = place_instruction,

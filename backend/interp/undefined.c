@@ -1,8 +1,10 @@
 /* Which bits of registers hold no value, and what instructions make of them. Moves, bitwise
  * operations, shifts, selections and exchanges between lanes are followed to the bit; of sums and
  * products the bits from the lowest such bit on are lost; of products of matrices in registers the
- * elements whose row, column or summand has one; of all else the whole result. Products of f64, of
- * wgmma and those by quads are taken to hold values. */
+ * elements whose row, column or summand has one; of all else the whole result. Products of f64 and
+ * those by quads are taken to hold values. What reads matrices in shared memory is followed by
+ * init_matrix.c. */
+#include "backend/interp/async.h"
 #include "backend/interp/mma_step.h"
 #include "backend/interp/undefined.h"
 
@@ -353,6 +355,8 @@ void pt_undefined_transfer(struct pt_frame *f, uint32_t insn, uint32_t lanes)
     struct step s = {.f = f, .func = func, .insn = &func->insns.v[insn]};
     enum { NOT_FOLLOWED = PT_FX_READ | PT_FX_ATOMIC | PT_FX_CALL };
     s.form = pt_insn_form(m, s.insn);
+    if (pt_is_wgmma(s.form)) /* it is told of when it is issued */
+        return;
     s.o = s.insn->n_operands ? &func->operands.v[s.insn->operands] : NULL;
     pt_insn_regs(m, func, s.insn, see, &s);
     bool is_matrix = pt_chapter_has("matrix", (enum pt_op)s.form->op);

@@ -1,6 +1,7 @@
 /* Which registers of a function may come to hold no value, whatever runs: those that are loaded, or
  * never written, and what is made of them. All others need no test. */
 #include "backend/interp/undefined_reach.h"
+#include "backend/interp/async.h"
 #include "ir/insn.h"
 
 bool pt_undefined_reach_is_zero(const struct pt_func *func, const struct pt_insn *insn)
@@ -25,6 +26,13 @@ bool pt_undefined_reach_is_plain(const struct pt_form *form, bool is_write)
     default:
         return false;
     }
+}
+
+/* What it makes is followed from memory. */
+static bool is_loaded(const struct pt_form *form)
+{
+    return pt_undefined_reach_is_plain(form, false) || form->op == PT_OP_ldmatrix ||
+           pt_is_wgmma(form);
 }
 
 /* While it is looked for. */
@@ -57,8 +65,7 @@ const void *pt_undefined_reach_find(const struct pt_module *m, const struct pt_f
         s.is_new = false;
         for (uint32_t i = 0; i < func->insns.n; i++) {
             const struct pt_insn *insn = &func->insns.v[i];
-            s.is_used = pt_undefined_reach_is_zero(func, insn) ||
-                        pt_undefined_reach_is_plain(pt_insn_form(m, insn), false);
+            s.is_used = pt_undefined_reach_is_zero(func, insn) || is_loaded(pt_insn_form(m, insn));
             if (!s.is_used)
                 pt_insn_regs(m, func, insn, see_use, &s);
             if (s.is_used)

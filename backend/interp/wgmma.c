@@ -3,6 +3,7 @@
  * The hardware runs them asynchronously; here they are done when the instruction is, the earliest
  * that is legal, or, in launches that put operations off, at the wait for their group.
  */
+#include "backend/interp/wgmma.h"
 #include "backend/interp/async.h"
 #include "backend/interp/observe.h"
 #include "backend/interp/operands.h"
@@ -529,31 +530,85 @@ static bool complete(const struct pt_code *c, struct pt_frame *f, const struct p
     return is_good;
 }
 
-/* Chunks of a matrix, neighbours together; those that leave the CTA's memory will be reported. */
-static bool matrix_extents(const struct pt_frame *f, uint64_t descriptor, bool is_across,
-                           uint32_t first, uint32_t lines, uint32_t depth, uint32_t bits,
-                           pt_visit *visit, void *ud)
+/* A matrix as it lies in shared memory: `lines` rows of A or columns of B from number `first` on,
+ * of `depth` elements. */
+struct lying {
+    struct descriptor x;
+    bool is_across;
+    uint32_t first, lines, depth, bits;
+    /* that of the chunk at hand: one line, or, where is_across, those behind it that it has */
+    uint32_t line;
+};
+
+/* Visits its chunks in order, by their offsets in the CTA's memory. */
+static bool visit_chunks(struct lying *m,
+                         bool (*visit)(void *ud, const struct lying *m, uint32_t offset), void *ud)
 {
-    struct descriptor x = descriptor_of(descriptor);
-    uint32_t per = CHUNK * 8 / bits;
-    uint32_t down = is_across ? depth : lines, along = (is_across ? lines : depth) / per;
-    uint64_t window = (uint64_t)(uintptr_t)f->shared + f->cta->window;
-    uint32_t start = 0, bytes = 0;
+    uint32_t per = CHUNK * 8 / m->bits;
+    uint32_t down = m->is_across ? m->depth : m->lines;
+    uint32_t along = (m->is_across ? m->lines : m->depth) / per;
     places place = {0};
     for (uint32_t i = 0; i < down * along; i++) {
         uint32_t row = i % down, byte = i / down * CHUNK;
         if (row % 8 == 0)
-            place_chunks(&x, is_across, (is_across ? row : first + row) / 8,
-                         (is_across ? first * bits / 8 : 0) + byte, &place);
-        if (bytes && place[row % 8] != start + bytes) {
-            if (!visit(ud, window + start, bytes))
-                return false;
-            bytes = 0;
-        }
-        start = bytes ? start : place[row % 8];
-        bytes += CHUNK;
+            place_chunks(&m->x, m->is_across, (m->is_across ? row : m->first + row) / 8,
+                         (m->is_across ? m->first * m->bits / 8 : 0) + byte, &place);
+        m->line = m->is_across ? i / down * per : row;
+        if (!visit(ud, m, place[row % 8]))
+            return false;
     }
-    return !bytes || visit(ud, window + start, bytes);
+    return true;
+}
+
+/* Neighbours together. */
+struct runs {
+    uint64_t window;
+    uint32_t start, bytes;
+    pt_visit *visit;
+    void *ud;
+};
+
+static bool add_to_run(void *ud, const struct lying *m, uint32_t offset)
+{
+    struct runs *r = ud;
+    (void)m;
+    if (r->bytes && offset != r->start + r->bytes) {
+        if (!r->visit(r->ud, r->window + r->start, r->bytes))
+            return false;
+        r->bytes = 0;
+    }
+    r->start = r->bytes ? r->start : offset;
+    r->bytes += CHUNK;
+    return true;
+}
+
+/* Those that leave the CTA's memory will be reported. */
+static bool matrix_extents(const struct pt_frame *f, struct lying *m, pt_visit *visit, void *ud)
+{
+    struct runs r = {
+        .window = (uint64_t)(uintptr_t)f->shared + f->cta->window, .visit = visit, .ud = ud};
+    return visit_chunks(m, add_to_run, &r) && (!r.bytes || visit(ud, r.window + r.start, r.bytes));
+}
+
+static struct lying lying_a(const struct pt_async_op *op, const struct given *given)
+{
+    const struct wgmma *x = op->code->ptr;
+    return (struct lying){.x = descriptor_of(given->a[op->lane]),
+                          .is_across = x->transposes_a,
+                          .first = op->warp->index % 4 * PT_MMA_M,
+                          .lines = PT_MMA_M,
+                          .depth = x->k,
+                          .bits = x->bits_a};
+}
+
+static struct lying lying_b(const struct pt_async_op *op, const struct given *given)
+{
+    const struct wgmma *x = op->code->ptr;
+    return (struct lying){.x = descriptor_of(given->b[op->lane]),
+                          .is_across = x->transposes_b,
+                          .lines = x->n_d / (x->bits_d == 16 ? 2u : 4u) * PT_MMA_N,
+                          .depth = x->is_sparse ? 2u * x->k : x->k,
+                          .bits = x->bits_a};
 }
 
 static bool extents(const struct pt_async_op *op, pt_visit *visit, void *ud)
@@ -562,14 +617,48 @@ static bool extents(const struct pt_async_op *op, pt_visit *visit, void *ud)
     const struct pt_frame *f = op->frame;
     struct given given;
     memcpy(&given, op->staged, sizeof given);
-    uint32_t lane = op->lane, columns = x->n_d / (x->bits_d == 16 ? 2u : 4u) * PT_MMA_N;
-    uint32_t depth = x->is_sparse ? 2u * x->k : x->k;
-    uint32_t row = op->warp->index % 4 * PT_MMA_M;
-    return (x->has_registers || matrix_extents(f, given.a[lane], x->transposes_a, row, PT_MMA_M,
-                                               x->k, x->bits_a, visit, ud)) &&
-           matrix_extents(f, given.b[lane], x->transposes_b, 0, columns, depth, x->bits_a, visit,
-                          ud);
+    struct lying a = lying_a(op, &given), b = lying_b(op, &given);
+    return (x->has_registers || matrix_extents(f, &a, visit, ud)) &&
+           matrix_extents(f, &b, visit, ud);
 }
+
+/* ---- what holds no value --------------------------------------------------------------------- */
+
+struct losses {
+    uint64_t window;
+    uint16_t (*undefined)(void *ud, uint64_t address);
+    void *ud;
+    uint64_t *lines;
+};
+
+static bool lose_lines(void *ud, const struct lying *m, uint32_t offset)
+{
+    const struct losses *l = ud;
+    uint32_t bytes = l->undefined(l->ud, l->window + offset);
+    for (uint32_t left = bytes; left; left &= left - 1) {
+        uint32_t i = m->line + (m->is_across ? (uint32_t)__builtin_ctz(left) * 8 / m->bits : 0);
+        l->lines[i / 64] |= UINT64_C(1) << i % 64;
+    }
+    return true;
+}
+
+void pt_wgmma_lose(const struct pt_async_op *op, uint16_t (*undefined)(void *ud, uint64_t address),
+                   void *ud, struct pt_wgmma_lost *lost)
+{
+    const struct wgmma *x = op->code->ptr;
+    const struct pt_frame *f = op->frame;
+    struct losses l = {(uint64_t)(uintptr_t)f->shared + f->cta->window, undefined, ud, &lost->rows};
+    struct given given;
+    memcpy(&given, op->staged, sizeof given);
+    struct lying a = lying_a(op, &given), b = lying_b(op, &given);
+    *lost = (struct pt_wgmma_lost){.adds = adds(f, x), .is_packed = x->bits_d == 16};
+    if (!x->has_registers)
+        visit_chunks(&a, lose_lines, &l);
+    l.lines = lost->columns;
+    visit_chunks(&b, lose_lines, &l);
+}
+
+/* ---- issuing --------------------------------------------------------------------------------- */
 
 /* The instruction, asynchronously, reads the register of the slot, or writes it. */
 static bool uses(const struct pt_code *c, uint32_t slot, bool *is_written)
