@@ -129,6 +129,7 @@ struct pt_state {
     uint32_t n_groups;
     struct pt_group groups[PT_WARP_SIZE];
     struct pt_issued issued[PT_GROUP_KINDS][PT_WARP_SIZE];
+    struct pt_fragments *fragments;     /* PT_TEST_sync: fragments.h; NULL: none yet */
     struct pt_extent recent[PT_RECENT]; /* isolated launches: what accesses were found in */
 };
 

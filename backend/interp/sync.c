@@ -3,7 +3,7 @@
  * is a fault, which the runtime makes a finding. */
 #include <stdio.h>
 
-#include "backend/interp/async.h"
+#include "backend/interp/fragments.h"
 #include "backend/interp/mbarrier.h"
 #include "backend/mbarriers.h"
 #include "backend/observer.h"
@@ -138,6 +138,8 @@ static void see_sync(const struct pt_event *e, const struct pt_sync *sync)
 static bool see_issued(const struct pt_event *e, struct pt_async_op *op)
 {
     struct pt_state *s = e->frame->state;
+    if (op->kind == PT_ASYNC_WGMMA)
+        pt_fragments_issue(e, op);
     if (op->kind == PT_ASYNC_ARRIVAL) /* whoever waits for it waits for the copies before */
         s->issued[PT_ASYNC_COPY][op->lane].is_open = false;
     else if (op->kind < PT_GROUP_KINDS)
@@ -181,6 +183,21 @@ static void see_exited(const struct pt_event *e)
                      pt_party_of(e->warp, lane, last->func, last->insn), nobody, texts[kind]);
             last->is_open = false;
         }
+    if (e->lanes == e->warp->live)
+        pt_fragments_end(s, NULL);
+}
+
+static void see_fence(const struct pt_event *e)
+{
+    const struct pt_frame *f = e->frame;
+    const struct pt_insn *insn = &f->body->func->insns.v[e->insn];
+    if (pt_insn_form(f->state->program->base.image->module, insn)->op == PT_OP_wgmma_fence)
+        pt_fragments_fence(e);
+}
+
+static void see_returned(const struct pt_frame *f)
+{
+    pt_fragments_end(f->state, f);
 }
 
 /* Its memory is still there. */
@@ -206,6 +223,9 @@ const struct pt_observer PT_LEVEL_NAME(pt_observer_sync) = {.name = "sync",
                                                             .sync = see_sync,
                                                             .misused = see_misused,
                                                             .mbarrier = see_mbarrier,
+                                                            .fence = see_fence,
+                                                            .registers = pt_fragments_touch,
+                                                            .returned = see_returned,
                                                             .issued = see_issued,
                                                             .waited = see_waited,
                                                             .exited = see_exited,
