@@ -59,6 +59,11 @@ static void forget_cluster(struct pt_causality *g, struct pt_known_cluster *k)
     for (uint32_t i = 0; i < n_ctas * (PT_CLUSTER_BARRIER + 1) * 2; i++)
         pt_clock_drop(&g->clocks, (&k->gatherings[0][0][0] + i)->clock);
     memset(k->gatherings, 0, n_ctas * sizeof *k->gatherings);
+    for (uint32_t i = 0; k->endings && i < n_ctas; i++) {
+        pt_clock_drop(&g->clocks, k->endings[i].clock);
+        k->endings[i] = (struct pt_ending){0};
+        memset(&k->remotes[i * k->n_warps], 0, k->n_warps * sizeof *k->remotes);
+    }
 }
 
 static void free_cluster(struct pt_causality *g, struct pt_known_cluster *k)
@@ -69,6 +74,10 @@ static void free_cluster(struct pt_causality *g, struct pt_known_cluster *k)
         pt_causality_resize(g, k->shared, 0);
     if (k->shared_lines)
         pt_causality_resize(g, k->shared_lines, 0);
+    if (k->endings)
+        pt_causality_resize(g, k->endings, 0);
+    if (k->remotes)
+        pt_causality_resize(g, k->remotes, 0);
     pt_causality_resize(g, k, 0);
 }
 
@@ -84,7 +93,12 @@ static struct pt_known_cluster *make_cluster(struct pt_causality *g, const struc
     k->gatherings = pt_causality_make(g, n_ctas * sizeof *k->gatherings);
     k->shared = pt_causality_make(g, (size_t)n_ctas * cells * PT_CELL_BYTES);
     k->shared_lines = pt_causality_make(g, (size_t)n_ctas * n_lines * PT_LINE_BYTES_SHARED);
-    if (!k->gatherings || !k->shared || !k->shared_lines) {
+    if (n_ctas > 1) {
+        k->endings = pt_causality_make(g, n_ctas * sizeof *k->endings);
+        k->remotes = pt_causality_make(g, (size_t)n_ctas * n_warps * sizeof *k->remotes);
+    }
+    bool has_endings = n_ctas == 1 || (k->endings && k->remotes);
+    if (!k->gatherings || !k->shared || !k->shared_lines || !has_endings) {
         free_cluster(g, k);
         return NULL;
     }

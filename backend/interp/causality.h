@@ -72,6 +72,19 @@ struct pt_gathering {
     struct pt_clock *clock;
 };
 
+/* The last access of a warp to another CTA's shared memory. */
+struct pt_remote {
+    uint32_t time, lane, site; /* site 0: there was none */
+    uint64_t address;
+};
+
+/* How a CTA of a cluster ends. */
+struct pt_ending {
+    struct pt_clock *clock; /* what its threads knew when they exited */
+    struct pt_doer last;    /* who has exited last */
+    bool is_over;           /* all have */
+};
+
 /* A cluster that runs. */
 struct pt_known_cluster {
     struct pt_known_cluster *next; /* of the launch */
@@ -81,6 +94,8 @@ struct pt_known_cluster {
     uint64_t *shared;              /* cells of all windows */
     char *shared_lines;            /* and lines (lines.h) */
     uint32_t window_cells;         /* of each CTA */
+    struct pt_ending *endings;     /* of each CTA; NULL: there is one alone */
+    struct pt_remote *remotes;     /* by CTA and the cluster's warps */
     struct pt_gathering (*gatherings)[PT_CLUSTER_BARRIER + 1][2]; /* by CTA and barrier */
     struct pt_known warps[];
 };

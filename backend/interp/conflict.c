@@ -8,7 +8,9 @@
  */
 #include "backend/interp/address.h"
 #include "backend/interp/conflict.h"
+#include "backend/interp/ending.h"
 #include "backend/interp/release.h"
+#include "backend/semantics/tensormap.h"
 
 /* Operands of a code before an access, in places that no address uses. A vector's constant part is
  * where the width would be. */
@@ -85,6 +87,8 @@ PT_HANDLER(before_access)
     a.is_constant = what & IS_CONSTANT;
     set_scope(&a, (enum pt_scope)(what >> SCOPE & 7));
     pt_conflict_see(&a);
+    if (a.cluster->endings)
+        pt_ending_access(&a);
     if (order != PT_ORDER_PLAIN)
         see_strong(&a, order, what & IS_READ_TOO);
     return c + 1;
@@ -107,15 +111,36 @@ static bool is_mbarrier(const struct pt_form *form)
     return form->op >= PT_OP_mbarrier_init && form->op <= PT_OP_mbarrier_pending_count;
 }
 
+/* A warp copies a tensor map as one, a word by each lane, behind what its lanes wrote. */
+PT_HANDLER(before_map)
+{
+    struct pt_code at = pt_address_code(c);
+    uint64_t address[PT_WARP_SIZE];
+    uint32_t outside, lane = (uint32_t)__builtin_ctz(f->mask);
+    if (pt_address_all(&at, f, pt_address_kind(c), address, &outside) & 3 || outside)
+        return c + 1;
+    struct pt_event e = {.warp = f->state->warp,
+                         .func = f->body->index,
+                         .insn = c->insn,
+                         .lanes = 1u << lane,
+                         .code = c,
+                         .frame = f};
+    pt_release_map_written(&e, address[lane] - (uint64_t)4 * lane);
+    return c + 1;
+}
+
 static bool place(struct pt_code *test, const struct pt_func *func, const struct pt_form *form,
                   bool is_write, uint32_t number)
 {
     (void)number;
     enum pt_address kind = pt_address_kind(test);
     bool is_param = kind >= PT_ADDRESS_PARAM && kind <= PT_ADDRESS_PARAM32;
-    /* A warp copies a tensor map as one, behind what its lanes wrote. */
-    if (is_param || kind >= PT_ADDRESS_LOCAL_VAR || form->op == PT_OP_tensormap_cp_fenceproxy)
+    if (is_param || kind >= PT_ADDRESS_LOCAL_VAR)
         return false;
+    if (form->op == PT_OP_tensormap_cp_fenceproxy) {
+        test->fn = before_map;
+        return is_write;
+    }
     bool is_atomic = form->effects & PT_FX_ATOMIC, is_store = is_write && !is_atomic;
     enum pt_order order = pt_order_of(form);
     enum pt_scope scope = pt_scope_of(form);
@@ -137,10 +162,35 @@ static bool place(struct pt_code *test, const struct pt_func *func, const struct
     return true;
 }
 
-/* Of instructions whose lanes' accesses are told one by one: matrices', multimem. */
+/* What accesses tensor maps accesses no other memory so. */
+static bool is_of_map(const struct pt_access *access)
+{
+    return access->bytes == PT_TENSORMAP_BYTES;
+}
+
+/* An operation's tensor map. */
+static void see_map_used(const struct pt_event *e, const struct pt_access *access)
+{
+    struct pt_conflict a;
+    uint32_t lane = (uint32_t)__builtin_ctz(e->lanes);
+    const struct pt_doer *writer = pt_release_map_used(e, access->address[lane]);
+    if (writer &&
+        begin_access(&a, e->code, e->frame, e->lanes, access->address, access->bytes, access->use))
+        pt_conflict_tell_map(&a, lane, access->address[lane], writer);
+}
+
+/* Of instructions whose lanes' accesses are told one by one: matrices', multimem, tensor maps. */
 static bool see_access(const struct pt_event *e, const struct pt_access *access)
 {
     struct pt_conflict a;
+    if (is_of_map(access) && access->is_async && access->space == PT_SPACE_GENERIC)
+        see_map_used(e, access);
+    for (uint32_t left = is_of_map(access) && access->use & PT_USE_WRITE ? e->lanes : 0; left;
+         left &= left - 1) {
+        struct pt_event one = *e;
+        one.lanes = left & -left;
+        pt_release_map_written(&one, access->address[__builtin_ctz(left)]);
+    }
     if (access->is_async ||
         !begin_access(&a, e->code, e->frame, e->lanes, access->address, access->bytes, access->use))
         return true;
@@ -148,6 +198,8 @@ static bool see_access(const struct pt_event *e, const struct pt_access *access)
         set_scope(&a, PT_SCOPE_SYS);
     a.data = access->data;
     pt_conflict_see(&a);
+    if (a.cluster->endings)
+        pt_ending_access(&a);
     return true;
 }
 
@@ -200,6 +252,14 @@ static void see_allocated(const struct pt_event *e, uint64_t address, uint64_t b
     }
 }
 
+static void see_exited(const struct pt_event *e)
+{
+    struct pt_conflict a;
+    struct pt_known_cluster *k = pt_causality_cluster(e->frame);
+    if (k && k->endings && begin_access(&a, e->code, e->frame, e->lanes, NULL, 4, PT_USE_READ))
+        pt_ending_exit(&a);
+}
+
 static void see_fence(const struct pt_event *e)
 {
     pt_release_fence(e);
@@ -220,6 +280,7 @@ const struct pt_observer PT_LEVEL_NAME(pt_observer_conflict) = {
     .fence = see_fence,
     .issued = see_issued,
     .allocated = see_allocated,
+    .exited = see_exited,
     .launched = pt_causality_launched,
     .place = place,
 };

@@ -64,6 +64,14 @@ void pt_conflict_tell(const struct pt_conflict *a, const struct pt_word *w,
 #define pt_conflict_tell_proxy PT_LEVEL_NAME(pt_conflict_tell_proxy)
 /* An asynchronous operation behind a write that its proxy may not see. */
 void pt_conflict_tell_proxy(const struct pt_conflict *a, const struct pt_word *w, uint32_t other);
+#define pt_conflict_tell_map PT_LEVEL_NAME(pt_conflict_tell_map)
+/* An operation with a tensor map that a thread wrote, which the map's proxy may not see. */
+void pt_conflict_tell_map(const struct pt_conflict *a, uint32_t lane, uint64_t address,
+                          const struct pt_doer *writer);
+#define pt_conflict_tell_end PT_LEVEL_NAME(pt_conflict_tell_end)
+/* An access of another CTA's shared memory, whose last thread may have exited before. */
+void pt_conflict_tell_end(const struct pt_conflict *a, const struct pt_doer *by, uint64_t address,
+                          const struct pt_doer *last);
 #define pt_conflict_tell_constant PT_LEVEL_NAME(pt_conflict_tell_constant)
 /* A read of what the kernel wrote as if nobody did. */
 void pt_conflict_tell_constant(const struct pt_conflict *a, const struct pt_word *w);

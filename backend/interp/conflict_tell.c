@@ -252,6 +252,37 @@ void pt_conflict_tell_proxy(const struct pt_conflict *a, const struct pt_word *w
     a->frame->cta->launch->services->found(a->frame->state->warp, &finding);
 }
 
+void pt_conflict_tell_map(const struct pt_conflict *a, uint32_t lane, uint64_t address,
+                          const struct pt_doer *writer)
+{
+    struct pt_finding finding = {
+        .kind = PT_FINDING_RACE_PROXY,
+        .by = party_of(a, a->warp->number, lane, a->site),
+        .other = party_of(a, writer->warp, writer->lane, writer->site),
+        .detail = "the kernel wrote the tensor map, and no fence.proxy.tensormap::generic.acquire "
+                  "of it that the thread knows of stands between"};
+    finding.by.use = PT_USE_READ;
+    finding.other.use = PT_USE_WRITE;
+    finding.by.has_address = finding.other.has_address = true;
+    finding.by.address = finding.other.address = address;
+    a->frame->cta->launch->services->found(a->frame->state->warp, &finding);
+}
+
+void pt_conflict_tell_end(const struct pt_conflict *a, const struct pt_doer *by, uint64_t address,
+                          const struct pt_doer *last)
+{
+    struct pt_finding finding = {
+        .kind = PT_FINDING_RACE_EXIT,
+        .by = party_of(a, by->warp, by->lane, by->site),
+        .other = party_of(a, last->warp, last->lane, last->site),
+        .detail =
+            "the last thread of the CTA whose shared memory that is exits, and nothing orders "
+            "the access before: a barrier.cluster behind the last access is missing"};
+    finding.by.has_address = true;
+    finding.by.address = address;
+    a->frame->cta->launch->services->found(a->frame->state->warp, &finding);
+}
+
 void pt_conflict_tell_constant(const struct pt_conflict *a, const struct pt_word *w)
 {
     uint64_t stamp = pt_cell_stamp(w->cell, PT_CELL_WRITE);

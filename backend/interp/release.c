@@ -226,11 +226,94 @@ static void fence(struct pt_causality *g, struct pt_known_cluster *k, struct pt_
     w->has_fenced = true;
 }
 
+/* ---- tensor maps ----------------------------------------------------------------------------- */
+
+/* Their own locations: of the proxy, [0] who has fenced since the last write. */
+static uint64_t map_key(uint64_t address)
+{
+    return address | UINT64_C(1) << 63;
+}
+
+void pt_release_map_written(const struct pt_event *e, uint64_t address)
+{
+    struct pt_known_cluster *k = pt_causality_cluster(e->frame);
+    struct pt_location *l = k ? make(e->frame, k, map_key(address)) : NULL;
+    if (!l)
+        return;
+    struct pt_causality *g = pt_causality_of(e->frame);
+    pt_causality_clear(g, l);
+    l->writer =
+        (struct pt_doer){pt_causality_warp(k, e->frame)->number, (uint32_t)__builtin_ctz(e->lanes),
+                         pt_cells_site(&g->cells, e->func, e->insn)};
+}
+
+/* The first fence of each thread since then counts: who knows of that may use the map. */
+static void fence_map(const struct pt_event *e, struct pt_known_cluster *k, uint32_t lane,
+                      uint64_t address)
+{
+    struct pt_causality *g = pt_causality_of(e->frame);
+    struct pt_known *w = pt_causality_warp(k, e->frame);
+    struct pt_location *l = find(e->frame, k, map_key(address));
+    uint32_t key = pt_clock_key_lane(w->number, lane);
+    struct pt_clock_entry own = {key, g->time, 0};
+    if (!l)
+        return;
+    const struct pt_clock *clock = l->release[0].clock;
+    for (uint32_t i = 0; clock && i < clock->n; i++)
+        if (clock->entries[i].key == key)
+            return;
+    pt_clock_add(&g->clocks, &l->release[0].clock, &own, 1, NULL);
+}
+
+/* fence.proxy.tensormap::generic.acquire [a]; the release is part of no rule here: what writes maps
+ * has it, or a barrier behind it is missing, which is a race. */
+static void fence_maps(const struct pt_event *e, struct pt_known_cluster *k,
+                       const struct pt_form *form)
+{
+    const struct pt_frame *f = e->frame;
+    const struct pt_func *func = f->body->func;
+    const struct pt_insn *insn = &func->insns.v[e->insn];
+    if (!pt_form_has(form, PT_M_acquire) || !insn->n_operands)
+        return;
+    const struct pt_operand *o = &func->operands.v[func->operands.v[insn->operands].index];
+    for (uint32_t left = o->kind == PT_OPND_REG ? e->lanes : 0; left; left &= left - 1) {
+        uint32_t lane = (uint32_t)__builtin_ctz(left);
+        const char *slot = (const char *)f + f->body->slots[o->index];
+        fence_map(e, k, lane, ((const uint64_t *)slot)[lane] + (uint64_t)o->imm);
+    }
+}
+
+const struct pt_doer *pt_release_map_used(const struct pt_event *e, uint64_t address)
+{
+    struct pt_known_cluster *k = pt_causality_cluster(e->frame);
+    const struct pt_location *l = k ? find(e->frame, k, map_key(address)) : NULL;
+    if (!l || !l->writer.site)
+        return NULL;
+    struct pt_causality *g = pt_causality_of(e->frame);
+    const struct pt_known *w = pt_causality_warp(k, e->frame);
+    uint32_t lane = (uint32_t)__builtin_ctz(e->lanes);
+    const struct pt_clock *clock = l->release[0].clock;
+    for (uint32_t i = 0; clock && i < clock->n; i++) {
+        const struct pt_clock_entry *fence = &clock->entries[i];
+        uint32_t warp = fence->key >> 8, by = (fence->key & 0xff) - 2;
+        bool is_own = warp == w->number && (by == lane || fence->time <= w->warp_time);
+        if (is_own || pt_clock_find(&g->clocks, w->clock[lane], warp, by).time >= fence->time)
+            return NULL;
+    }
+    return &l->writer;
+}
+
+/* ---- fences ---------------------------------------------------------------------------------- */
+
 void pt_release_fence(const struct pt_event *e)
 {
     struct pt_known_cluster *k = pt_causality_cluster(e->frame);
     const struct pt_form *form = pt_insn_form(e->frame->state->program->base.image->module,
                                               &e->frame->body->func->insns.v[e->insn]);
+    if (k && form->op == PT_OP_fence_tensormap) {
+        fence_maps(e, k, form);
+        pt_causality_go_on(e->frame);
+    }
     if (!k || (form->op != PT_OP_membar && form->op != PT_OP_fence))
         return;
     struct pt_causality *g = pt_causality_of(e->frame);

@@ -20,4 +20,13 @@ void pt_release_strong(const struct pt_frame *f, struct pt_known_cluster *k, str
 #define pt_release_mbarrier PT_LEVEL_NAME(pt_release_mbarrier)
 void pt_release_mbarrier(const struct pt_event *e, const struct pt_sync *sync);
 
+/* A lane makes a tensor map in memory, or changes it. */
+#define pt_release_map_written PT_LEVEL_NAME(pt_release_map_written)
+void pt_release_map_written(const struct pt_event *e, uint64_t address);
+#define pt_release_map_used PT_LEVEL_NAME(pt_release_map_used)
+/* A lane issues an operation that has the map at `address`. NULL: no thread wrote that in this
+ * launch, or one that the lane knows of has executed fence.proxy.tensormap::generic.acquire for it
+ * since; else who wrote it. */
+const struct pt_doer *pt_release_map_used(const struct pt_event *e, uint64_t address);
+
 #endif
