@@ -116,7 +116,10 @@ static void see_mbarrier(const struct pt_event *e, uint64_t address, enum pt_mba
         seen->pending = now.pending;
         seen->bytes = now.tx;
     }
-    if (use != PT_MBARRIER_USE_INIT && !was_valid)
+    /* All threads may invalidate it alike: one does, whichever it is. */
+    bool is_alike =
+        use == PT_MBARRIER_USE_INVALIDATE && maker.func == e->func && maker.insn == e->insn;
+    if (use != PT_MBARRIER_USE_INIT && !was_valid && !(maker.who && is_alike))
         find(e->warp, PT_FINDING_SYNC_MBARRIER, by, maker,
              maker.who ? "the mbarrier was invalidated before"
                        : "nobody has initialised the mbarrier");
