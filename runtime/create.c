@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "runtime/counted.h"
 #include "runtime/engine.h"
 #include "backend/shadow.h"
 #include "runtime/fault.h"
@@ -143,6 +144,7 @@ static bool set_up(ptera_engine *engine, const ptera_options *o)
     pt_heap_init(&engine->heap, &engine->mem, o->heap_bytes);
     pt_pool_init(&engine->pool, &engine->allocator, engine->threads);
     pt_finding_init(engine, o);
+    pt_counted_init(engine);
     pt_order_init(engine, o);
     return pt_print_init(&engine->printer, &engine->mem, o->print, o->print_ud);
 }
@@ -162,6 +164,7 @@ static void tear_down(ptera_engine *engine)
     pt_shadow_free(engine->mem.shadow);
     pt_history_free(engine->mem.history);
     pt_finding_close(engine);
+    pt_counted_close(engine);
     pthread_mutex_destroy(&engine->order.lock);
     pt_arena_free(&engine->host.arena);
     pthread_mutex_destroy(&engine->lock);

@@ -62,6 +62,8 @@ struct pt_order_options {
     bool compares_text;
 };
 
+struct pt_counted;
+
 struct ptera_engine {
     struct pt_allocator allocator;
     const struct pt_engine *backend;
@@ -90,6 +92,8 @@ struct ptera_engine {
     void *log_ud;
     struct pt_findings findings;
     struct pt_order_options order;
+    pthread_mutex_t counted_lock; /* of: */
+    struct pt_counted *counted;   /* counted.h */
     atomic_uint_fast64_t grid_ids;
 
     struct pt_own own[PT_OWN]; /* by worker */

@@ -7,6 +7,7 @@
 
 #include "ir/bits.h"
 #include "runtime/compile.h"
+#include "runtime/counted.h"
 #include "runtime/deadline.h"
 #include "runtime/engine.h"
 #include "runtime/finding.h"
@@ -434,6 +435,8 @@ static ptera_result prepare(struct pt_job *job, const ptera_launch *given,
     job->is_checked = given->checks != 0;
     job->is_mute = job->tests & PT_TEST_OBSERVERS &&
                    pt_finding_is_mute(job->engine, func_of(job->kernel)->name);
+    if (job->is_mute)
+        job->tests &= ~(uint32_t)PT_TEST_count;
     job->finding = given->finding;
     job->finding_ud = given->finding_ud;
     job->launch.is_reversed = given->order == PTERA_ORDER_REVERSE;
@@ -524,6 +527,19 @@ static void run_job(void *ud)
         pt_run_job(job);
 }
 
+static void run_observed(struct pt_job *job)
+{
+    bool is_counted = job->tests & PT_TEST_count;
+    uint64_t begun = is_counted ? pt_now_ns() : 0;
+    if (is_counted && !pt_counted_begin(job))
+        return; /* the result says that there is no memory */
+    pt_observe_launch(&job->launch, false);
+    pt_thread_call(PT_STACK_WORK, run_job, job);
+    pt_observe_launch(&job->launch, true);
+    if (is_counted)
+        pt_counted_end(job, pt_now_ns() - begun);
+}
+
 static void tell(struct pt_job *job, uint64_t ns, struct pt_launched *launched)
 {
     launched->run_ns = ns;
@@ -540,12 +556,10 @@ ptera_result pt_launch_run(struct pt_job *job, struct pt_launched *launched)
     uint64_t begun = launched ? pt_now_ns() : 0;
     pt_handler_ensure();
     job->result = PTERA_ERROR_OUT_OF_MEMORY;
-    bool is_observed = job->tests & PT_TEST_OBSERVERS;
-    if (is_observed)
-        pt_observe_launch(&job->launch, false);
-    pt_thread_call(PT_STACK_WORK, run_job, job);
-    if (is_observed)
-        pt_observe_launch(&job->launch, true);
+    if (job->tests & PT_TEST_OBSERVERS)
+        run_observed(job);
+    else
+        pt_thread_call(PT_STACK_WORK, run_job, job);
     if (launched)
         tell(job, pt_now_ns() - begun, launched);
     ptera_result r = job->result;

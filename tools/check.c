@@ -1,18 +1,14 @@
 /* ptera check: a kernel under checkers, and reports of what they find. */
 #include <errno.h>
-#include <fcntl.h>
-#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
-#include "tools/audit/elf.h"
 #include "tools/commands.h"
-#include "tools/exec.h"
+#include "tools/observed.h"
+#include "tools/options.h"
 #include "tools/pages.h"
 #include "tools/report.h"
 #include "tools/run.h"
-#include "tools/summary.h"
 #include "tools/suppress.h"
 
 static const char check_help[] =
@@ -240,34 +236,17 @@ static int report_file(const struct options *o, const char *path, int status)
     return end;
 }
 
-/* The file from which the report is made, wherever the findings come from: that of --save, else one
- * that is deleted afterwards. NULL, having said why. */
-static const char *open_file(const struct options *o)
-{
-    static char scratch[] = "/tmp/ptera-check-XXXXXX";
-    if (o->save)
-        unlink(o->save);
-    int fd = o->save ? open(o->save, O_CREAT | O_WRONLY | O_CLOEXEC, 0666) : mkstemp(scratch);
-    if (fd >= 0)
-        close(fd);
-    else
-        fprintf(stderr, "ptera check: cannot write %s: %s\n", o->save ? o->save : scratch,
-                strerror(errno));
-    return fd < 0 ? NULL : o->save ? o->save : scratch;
-}
-
 static int finish_file(const struct options *o, const char *path, int status)
 {
     int end = report_file(o, path, status);
-    if (!o->save)
-        unlink(path);
+    observed_close(path, o->save);
     return end;
 }
 
 static int finish(void *ud, ptera_engine *engine, int status)
 {
     const struct options *o = ud;
-    const char *path = open_file(o);
+    const char *path = observed_open("check", o->save);
     if (!path)
         return EXIT_FAILED;
     if (ptera_engine_findings_save(engine, path) != PTERA_OK)
@@ -288,73 +267,41 @@ static int finish_program(void *ud)
     return finish_file(p->o, p->file, -1);
 }
 
-static void set_number(const char *name, double n)
-{
-    char text[32];
-    snprintf(text, sizeof text, "%.17g", n);
-    setenv(name, text, 1);
-}
-
 static void set_order(const ptera_options *engine)
 {
-    set_number("PTERA_CHECK_SCHEDULES", engine->order_schedules);
-    set_number("PTERA_CHECK_DEPTH", engine->order_depth);
-    set_number("PTERA_CHECK_SCHEDULE", engine->order_seed);
-    set_number("PTERA_CHECK_TOLERANCE", engine->order_tolerance);
-    set_number("PTERA_CHECK_TEXT", engine->order_text);
+    observed_set_number("PTERA_CHECK_SCHEDULES", engine->order_schedules);
+    observed_set_number("PTERA_CHECK_DEPTH", engine->order_depth);
+    observed_set_number("PTERA_CHECK_SCHEDULE", engine->order_seed);
+    observed_set_number("PTERA_CHECK_TOLERANCE", engine->order_tolerance);
+    observed_set_number("PTERA_CHECK_TEXT", engine->order_text);
 }
 
 static int check_program(const struct options *o, char **argv)
 {
-    char path[PATH_MAX];
-    struct program program = {o, NULL};
-    if (!argv[0] || !find_program(argv[0], path, sizeof path)) {
-        fprintf(stderr, "ptera check: cannot run %s: %s\n", argv[0] ? argv[0] : "nothing",
-                strerror(errno));
-        return EXIT_CANNOT_RUN;
-    }
-    program.file = open_file(o);
-    if (!program.file || !set_environment(path))
+    struct program program = {o, observed_open("check", o->save)};
+    if (!program.file)
         return EXIT_FAILED;
     setenv("PTERA_CHECK", o->tools, 1);
     setenv("PTERA_CHECK_FILE", program.file, 1);
     if (o->engine.check_kernels)
         setenv("PTERA_CHECK_KERNELS", o->engine.check_kernels, 1);
-    set_number("PTERA_CHECK_SKIP", o->engine.check_skip);
-    set_number("PTERA_CHECK_COUNT", o->engine.check_count);
+    observed_set_number("PTERA_CHECK_SKIP", o->engine.check_skip);
+    observed_set_number("PTERA_CHECK_COUNT", o->engine.check_count);
     set_order(&o->engine);
     if (o->tells_leaks)
         setenv("PTERA_CHECK_LEAKS", "1", 1);
-    return child_run(path, argv, finish_program, &program);
+    return observed_run("check", argv, finish_program, &program);
 }
 
 /* ---- options --------------------------------------------------------------------------------- */
 
-/* An option of this command's own, with a value. */
-struct option {
-    const char *name;
-    const char **text;
-    unsigned *number;
-    double *real;
-};
-
-static bool set_option(const struct option *option, const char *value)
+/* Takes its own options out of argv, up to `--`. Returns what is left, -1 after saying what is
+ * wrong. */
+static int take_options(int argc, char **argv, struct options *o)
 {
-    char *end = NULL;
-    if (option->text)
-        *option->text = value;
-    else if (option->real)
-        *option->real = strtod(value, &end);
-    else
-        *option->number = (unsigned)strtoul(value, &end, 10);
-    return option->text || (*value && !*end);
-}
-
-/* Returns false if it is none; *is_good: its value will do. */
-static bool take_option(struct options *o, const char *name, const char *value, bool *is_good)
-{
-    const char *format = NULL;
+    const char *format = "text";
     unsigned status = (unsigned)o->error_status, seed = (unsigned)o->engine.order_seed;
+    bool has_text = o->engine.order_text;
     const struct option options[] = {{"--format", .text = &format},
                                      {"--log-file", .text = &o->log_file},
                                      {"--save", .text = &o->save},
@@ -366,62 +313,24 @@ static bool take_option(struct options *o, const char *name, const char *value, 
                                      {"--launch-skip", .number = &o->engine.check_skip},
                                      {"--launch-count", .number = &o->engine.check_count},
                                      {"--error-exitcode", .number = &status},
+                                     {"--error-on-notes", .flag = &o->fails_by_notes},
+                                     {"--init=load", .flag = &o->tells_loads},
+                                     {"--leak-check", .flag = &o->tells_leaks},
                                      {"--schedules", .number = &o->engine.order_schedules},
                                      {"--depth", .number = &o->engine.order_depth},
                                      {"--schedule", .number = &seed},
-                                     {"--order-tolerance", .real = &o->engine.order_tolerance}};
-    size_t n = sizeof options / sizeof *options, i = 0;
-    while (i < n && strcmp(options[i].name, name) != 0)
-        i++;
-    if (i == n)
-        return false;
-    *is_good = set_option(&options[i], value);
+                                     {"--order-tolerance", .real = &o->engine.order_tolerance},
+                                     {"--order-text", .flag = &has_text},
+                                     {NULL}};
+    int left = options_take("check", options, argc, argv);
     o->error_status = (int)status;
     o->engine.order_seed = seed;
-    if (format)
-        *is_good = (o->format = report_format(format));
-    return true;
-}
-
-static bool take_flag(struct options *o, const char *arg)
-{
-    bool tells_loads = !strcmp(arg, "--init=load"), tells_leaks = !strcmp(arg, "--leak-check");
-    bool fails_by_notes = !strcmp(arg, "--error-on-notes"), has_text = !strcmp(arg, "--order-text");
-    o->tells_loads |= tells_loads;
-    o->tells_leaks |= tells_leaks;
-    o->fails_by_notes |= fails_by_notes;
-    o->engine.order_text |= has_text;
-    return tells_loads || tells_leaks || fails_by_notes || has_text;
-}
-
-/* Takes its own options out of argv, as `--name value` and `--name=value`, up to `--`. Returns what
- * is left, -1 after saying what is wrong. */
-static int take_options(int argc, char **argv, struct options *o)
-{
-    int left = 0;
-    bool is_over = false;
-    for (int i = 0; i < argc; i++) {
-        char name[32];
-        size_t n = strcspn(argv[i], "=");
-        const char *value = argv[i][n] ? argv[i] + n + 1 : i + 1 < argc ? argv[i + 1] : NULL;
-        bool is_good, is_mine = false;
-        is_over |= !strcmp(argv[i], "--");
-        if (!is_over && take_flag(o, argv[i]))
-            continue;
-        snprintf(name, sizeof name, "%.*s", (int)(n < sizeof name ? n : sizeof name - 1), argv[i]);
-        if (!is_over && value && !strncmp(name, "--", 2))
-            is_mine = take_option(o, name, value, &is_good);
-        if (!is_mine) {
-            argv[left++] = argv[i];
-            continue;
-        }
-        if (!is_good) {
-            wrong_usage("a bad value for an option:", argv[i]);
-            return -1;
-        }
-        i += !argv[i][n];
+    o->engine.order_text = has_text;
+    o->format = report_format(format);
+    if (left >= 0 && !o->format) {
+        wrong_usage("there is no format", format);
+        return -1;
     }
-    argv[left] = NULL;
     return left;
 }
 
@@ -439,7 +348,7 @@ static int explain(const char *kind)
 
 int command_check(int argc, char **argv)
 {
-    struct options o = {.format = report_format("text"), .error_status = EXIT_FAILED};
+    struct options o = {.error_status = EXIT_FAILED};
     ptera_options_init(&o.engine);
     if (argc > 1 && (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h"))) {
         fputs(check_help, stdout);

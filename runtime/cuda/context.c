@@ -9,6 +9,7 @@
 #include "runtime/cuda/check.h"
 #include "runtime/cuda/command.h"
 #include "runtime/cuda/context_list.h"
+#include "runtime/cuda/counted.h"
 #include "runtime/cuda/current.h"
 #include "runtime/cuda/device.h"
 #include "runtime/cuda/driver.h"
@@ -107,6 +108,7 @@ void pt_cu_context_kill(CUcontext ctx)
         pt_cu_stream_management_delete(ctx->streams);
     while (ctx->modules)
         pt_cu_module_delete(ctx->modules);
+    pt_cu_counted_end(ctx);
     free_all(ctx);
     ptera_engine_destroy(ctx->engine);
     ctx->engine = NULL;
@@ -120,12 +122,14 @@ void pt_cu_context_kill(CUcontext ctx)
 CUresult pt_cu_context_revive(CUcontext ctx)
 {
     ptera_options options;
+    char observers[256];
     ptera_options_init(&options);
     options.print = pt_cu_printed_take;
     options.print_ud = ctx;
     options.log = take_note;
     options.device = pt_cu_driver.profile->id;
     pt_cu_check_set(&options, ctx);
+    pt_cu_counted_set(&options, observers, sizeof observers);
     ptera_result made = ptera_engine_create(&options, &ctx->engine);
     if (made != PTERA_OK)
         return pt_cu_error_of(made);

@@ -6,32 +6,35 @@
 #include "ptera.h"
 #include "tests/bench/runner.h"
 
-/* "check-TOOL": interpreted, under that checker; "jit-check-mem": natively. */
+/* "check-TOOL": interpreted, under that checker; "jit-check-mem": natively;
+ * "profile": interpreted and counted. */
 #define ALL (PTERA_CHECK_INIT | PTERA_CHECK_MEM | PTERA_CHECK_RACE | PTERA_CHECK_SYNC)
-#define ENGINES(X)                                             \
-    X("interp", PTERA_BACKEND_INTERP, 0, 0)                    \
-    X("jit", PTERA_BACKEND_JIT, 0, 0)                          \
-    X("jit-fast", PTERA_BACKEND_JIT, 1, 0)                     \
-    X("auto", PTERA_BACKEND_AUTO, 0, 0)                        \
-    X("check-mem", PTERA_BACKEND_INTERP, 0, PTERA_CHECK_MEM)   \
-    X("check-sync", PTERA_BACKEND_INTERP, 0, PTERA_CHECK_SYNC) \
-    X("check-init", PTERA_BACKEND_INTERP, 0, PTERA_CHECK_INIT) \
-    X("check-race", PTERA_BACKEND_INTERP, 0, PTERA_CHECK_RACE) \
-    X("check-all", PTERA_BACKEND_INTERP, 0, ALL)               \
-    X("jit-check-mem", PTERA_BACKEND_JIT, 0, PTERA_CHECK_MEM)
+#define ENGINES(X)                                                   \
+    X("interp", PTERA_BACKEND_INTERP, 0, 0, NULL)                    \
+    X("jit", PTERA_BACKEND_JIT, 0, 0, NULL)                          \
+    X("jit-fast", PTERA_BACKEND_JIT, 1, 0, NULL)                     \
+    X("auto", PTERA_BACKEND_AUTO, 0, 0, NULL)                        \
+    X("check-mem", PTERA_BACKEND_INTERP, 0, PTERA_CHECK_MEM, NULL)   \
+    X("check-sync", PTERA_BACKEND_INTERP, 0, PTERA_CHECK_SYNC, NULL) \
+    X("check-init", PTERA_BACKEND_INTERP, 0, PTERA_CHECK_INIT, NULL) \
+    X("check-race", PTERA_BACKEND_INTERP, 0, PTERA_CHECK_RACE, NULL) \
+    X("check-all", PTERA_BACKEND_INTERP, 0, ALL, NULL)               \
+    X("jit-check-mem", PTERA_BACKEND_JIT, 0, PTERA_CHECK_MEM, NULL)  \
+    X("profile", PTERA_BACKEND_INTERP, 0, 0, "count")
 
 static const struct {
     ptera_backend backend;
     int math_fast;
     unsigned checks; /* ptera_check */
+    const char *observe;
 } engines[] = {
-#define ROW(name, backend, math_fast, checks) {backend, math_fast, checks},
+#define ROW(name, backend, math_fast, checks, observe) {backend, math_fast, checks, observe},
     ENGINES(ROW)
 #undef ROW
 };
 
 const char *const ptera_engines[] = {
-#define ROW(name, backend, math_fast, checks) name,
+#define ROW(name, backend, math_fast, checks, observe) name,
     ENGINES(ROW)
 #undef ROW
         NULL};
@@ -63,6 +66,7 @@ static const char *find(const struct runner_setup *setup)
     o.threads = setup->threads;
     while (strcmp(ptera_engines[chosen], setup->engine))
         chosen++;
+    o.observe = engines[chosen].observe;
     ptera_result r = ptera_engine_create(&o, &engine);
     if (r != PTERA_OK)
         return fail("Ptera", ptera_result_text(r));

@@ -96,3 +96,10 @@ add_test(NAME checked_real COMMAND api_real)
 add_test(NAME checked_samples COMMAND api_samples)
 set_tests_properties(checked_random_all PROPERTIES LABELS long)
 set_tests_properties(checked_random checked_random_all checked_sync checked_tensor checked_real checked_samples PROPERTIES ENVIRONMENT "${checked_environment}")
+
+# What `ptera profile` counts, beside an H100's counters: hardware/profile/README.md.
+add_executable(profile_launch hardware/profile/launch.c)
+target_compile_definitions(profile_launch PRIVATE PTERA_PROFILED)
+target_link_libraries(profile_launch PRIVATE ptera_cuda)
+add_test(NAME profile_h100 COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/hardware/profile/profile.sh
+         ${CMAKE_CURRENT_SOURCE_DIR}/hardware/profile ${CMAKE_CROSSCOMPILING_EMULATOR} $<TARGET_FILE:profile_launch> ${tool})

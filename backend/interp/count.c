@@ -1,0 +1,426 @@
+/* Counts what runs: backend/counts.h. */
+#include "backend/counts.h"
+#include "backend/interp/address.h"
+#include "backend/observer.h"
+
+static struct pt_count *count_of(const struct pt_cta *cta, uint32_t func, uint32_t insn)
+{
+    const struct pt_counts *counts = cta->launch->counts;
+    return &counts->v[(uint64_t)cta->worker * counts->n + counts->first[func] + insn];
+}
+
+/* ---- instructions ---------------------------------------------------------------------------- */
+
+enum { GUARD = 0, LEADS = 2 };
+
+PT_HANDLER(count)
+{
+    struct pt_count *n = count_of(f->cta, f->body->index, c->insn);
+    n->warps++;
+    n->lanes += (uint64_t)__builtin_popcount(f->mask);
+    return c + 1;
+}
+
+PT_HANDLER(count_guarded)
+{
+    struct pt_count *n = count_of(f->cta, f->body->index, c->insn);
+    uint32_t guard =
+        *(const uint32_t *)(const void *)((const char *)f + f->body->slots[c->o[GUARD]]);
+    uint32_t on = f->mask & (c->neg ? ~guard : guard);
+    n->on += (uint64_t)__builtin_popcount(on);
+    n->split += on && on != f->mask;
+    return c->o[LEADS] ? count(c, f) : c + 1;
+}
+
+static const void *find_leaders(const struct pt_module *m, const struct pt_func *func,
+                                struct pt_arena *arena)
+{
+    bool *leads = pt_arena_alloc(arena, func->insns.n * sizeof *leads);
+    pt_counts_find_leaders(m, func, leads);
+    return leads;
+}
+
+static bool place_count(struct pt_code *test, const struct pt_func *func, const void *facts,
+                        bool is_guard)
+{
+    const struct pt_insn *insn = &func->insns.v[test->insn];
+    const bool *leads = facts;
+    if (is_guard == !insn->guard || !(is_guard || leads[test->insn]))
+        return false;
+    test->fn = is_guard ? count_guarded : count;
+    test->o[GUARD] = insn->guard;
+    test->o[LEADS] = leads[test->insn];
+    test->neg = insn->guard_neg != 0;
+    return true;
+}
+
+/* ---- accesses -------------------------------------------------------------------------------- */
+
+enum { SECTOR_SHIFT = 5, WORD_SHIFT = 2, BANKS = 32, PLACES = 8 * PT_WARP_SIZE };
+enum { SPACE = 0, USE = 4 /* of a code before an access: no address uses these */ };
+
+/* Puts them in order, each once. Most come so. */
+static uint32_t sort(uint64_t *v, uint32_t n)
+{
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < n; i++) {
+        uint64_t x = v[i];
+        uint32_t k = kept;
+        while (k && v[k - 1] > x)
+            k--;
+        if (k && v[k - 1] == x)
+            continue;
+        memmove(&v[k + 1], &v[k], (kept - k) * sizeof *v);
+        v[k] = x;
+        kept++;
+    }
+    return kept;
+}
+
+/* The units of 1 << shift bytes that the lanes access, each once; those of more than eight a lane
+ * (asynchronous copies) are not told apart. */
+static uint32_t find_units(uint64_t units[PLACES], uint32_t lanes, const uint64_t *address,
+                           uint64_t bytes, uint32_t shift)
+{
+    uint32_t n = 0;
+    for (; lanes; lanes &= lanes - 1) {
+        uint64_t at = address[__builtin_ctz(lanes)];
+        uint64_t first = at >> shift, last = (at + bytes - 1) >> shift;
+        for (uint64_t u = first; u <= last && u < first + PLACES / PT_WARP_SIZE; u++)
+            if (!n || units[n - 1] != u)
+                units[n++] = u;
+    }
+    return sort(units, n);
+}
+
+static void add_wavefronts(struct pt_counted_access *to, uint64_t n)
+{
+    to->parts += n;
+    to->conflicts += n ? n - 1 : 0;
+}
+
+/* Of lanes that are served together: as many as the bank that the most words are asked of. */
+static void count_wavefronts(struct pt_counted_access *to, uint32_t lanes, const uint64_t *address,
+                             uint64_t bytes)
+{
+    uint32_t words[BANKS][PLACES / BANKS * 4], most = 0;
+    uint8_t of_bank[BANKS] = {0};
+    for (; lanes; lanes &= lanes - 1) {
+        uint64_t at = address[__builtin_ctz(lanes)];
+        uint64_t last = (at + bytes - 1) >> WORD_SHIFT;
+        for (uint64_t word = at >> WORD_SHIFT; word <= last; word++) {
+            uint32_t bank = (uint32_t)word % BANKS, n = of_bank[bank], i = 0;
+            while (i < n && words[bank][i] != (uint32_t)word)
+                i++;
+            if (i < n)
+                continue;
+            words[bank][n] = (uint32_t)word;
+            of_bank[bank] = (uint8_t)(n + 1);
+            most = n + 1 > most ? n + 1 : most;
+        }
+    }
+    add_wavefronts(to, most);
+}
+
+/* True if each lane's address is that of the lane whose number differs by `bit` alone, if that one
+ * is among them. */
+static bool are_pairs(uint32_t lanes, const uint64_t *address, uint32_t bit)
+{
+    for (uint32_t left = lanes; left; left &= left - 1) {
+        uint32_t lane = (uint32_t)__builtin_ctz(left);
+        if (lanes >> (lane ^ bit) & 1 && address[lane] != address[lane ^ bit])
+            return false;
+    }
+    return true;
+}
+
+/* Of the `width` lanes from lane `first` on each half has its turn; both have one where lanes that
+ * load ask in pairs for the same. */
+static void count_halves(struct pt_counted_access *to, uint32_t lanes,
+                         const struct pt_access *access, uint32_t first, uint32_t width,
+                         bool may_join)
+{
+    const uint64_t *address = access->address;
+    uint32_t half = ((1u << width / 2) - 1) << first;
+    lanes &= half | half << width / 2;
+    bool is_one = may_join && (are_pairs(lanes, address, 1) || are_pairs(lanes, address, 2));
+    count_wavefronts(to, is_one ? lanes : lanes & half, address, access->bytes);
+    if (!is_one)
+        count_wavefronts(to, lanes & ~half, address, access->bytes);
+}
+
+static const struct pt_form *form_of(const struct pt_event *e)
+{
+    return pt_insn_form(e->frame->state->program->base.image->module,
+                        &e->frame->body->func->insns.v[e->insn]);
+}
+
+/* Of integers and the constant one: NVIDIA's assembler has the lanes of a word counted at once. */
+static bool counts_lanes(const struct pt_event *e, const struct pt_form *form)
+{
+    const struct pt_func *func = e->frame->body->func;
+    const struct pt_insn *insn = &func->insns.v[e->insn];
+    const struct pt_operand *last = &func->operands.v[insn->operands + insn->n_operands - 1u];
+    return pt_form_has(form, PT_M_add) && pt_type_is_int((enum pt_type)form->type[0]) &&
+           pt_type_bits((enum pt_type)form->type[0]) == 32 && last->kind == PT_OPND_IMM &&
+           last->imm == 1;
+}
+
+/* As many turns as the bank has that the most lanes ask, whatever words; twice as many where values
+ * are compared. */
+static void count_shared_atomic(struct pt_counted_access *to, const struct pt_form *form,
+                                uint32_t lanes, const uint64_t *address)
+{
+    uint8_t of_bank[BANKS] = {0}, most = 0;
+    for (; lanes; lanes &= lanes - 1) {
+        uint8_t *of = &of_bank[address[__builtin_ctz(lanes)] >> WORD_SHIFT & (BANKS - 1)];
+        most = ++*of > most ? *of : most;
+    }
+    add_wavefronts(to, pt_form_has(form, PT_M_cas) ? 2 * most : most);
+}
+
+/* Accesses of up to four bytes are served to a warp at once, those of eight to each half, wider
+ * ones to each quarter. */
+static void count_shared(struct pt_counted_access *to, const struct pt_event *e, uint32_t lanes,
+                         const struct pt_access *access)
+{
+    const struct pt_form *form = form_of(e);
+    bool may_join = !(access->use & PT_USE_WRITE) && !(form->effects & PT_FX_WARP);
+    if (access->use & PT_USE_ATOMIC && !counts_lanes(e, form)) {
+        count_shared_atomic(to, form, lanes, access->address);
+    } else if (access->bytes <= 4) {
+        count_wavefronts(to, lanes, access->address, access->bytes);
+    } else if (access->bytes <= 8) {
+        count_halves(to, lanes, access, 0, 32, may_join);
+    } else {
+        count_halves(to, lanes, access, 0, 16, may_join);
+        count_halves(to, lanes, access, 16, 16, may_join);
+    }
+}
+
+static uint64_t count_sectors(uint32_t lanes, const uint64_t *address, uint64_t bytes)
+{
+    uint64_t units[PLACES];
+    return find_units(units, lanes, address, bytes, SECTOR_SHIFT);
+}
+
+/* Atomics of one address come one after the other: in as many turns as there are lanes of it, each
+ * of which counts by itself. */
+static uint64_t count_atomic(uint32_t lanes, const uint64_t *address, uint64_t bytes)
+{
+    uint64_t n = 0;
+    while (lanes) {
+        uint32_t now = 0;
+        for (uint32_t left = lanes; left; left &= left - 1) {
+            uint32_t lane = (uint32_t)__builtin_ctz(left);
+            bool is_there = false;
+            for (uint32_t others = now; others && !is_there; others &= others - 1)
+                is_there = address[__builtin_ctz(others)] == address[lane];
+            now |= is_there ? 0 : 1u << lane;
+        }
+        n += count_sectors(now, address, bytes);
+        lanes &= ~now;
+    }
+    return n;
+}
+
+/* The words of threads' local windows lie side by side. */
+static uint64_t count_local(const struct pt_event *e, uint32_t lanes, const uint64_t *address,
+                            uint64_t bytes)
+{
+    const struct pt_cta *cta = e->warp->cta;
+    uint64_t units[PLACES];
+    uint32_t n = 0;
+    for (; lanes; lanes &= lanes - 1) {
+        uint32_t lane = (uint32_t)__builtin_ctz(lanes);
+        uint64_t thread = e->warp->index * PT_WARP_SIZE + lane;
+        uint64_t at = address[lane] - (uintptr_t)cta->local - thread * cta->launch->local_stride;
+        for (uint64_t word = at / 4; word <= (at + bytes - 1) / 4 && n < PLACES; word++)
+            units[n++] = word * (PT_WARP_SIZE * 4 >> SECTOR_SHIFT) + lane / 8;
+    }
+    return sort(units, n);
+}
+
+static void count_parts(struct pt_counted_access *to, const struct pt_event *e, unsigned space,
+                        uint32_t lanes, const struct pt_access *access)
+{
+    const uint64_t *address = access->address;
+    uint64_t units[PLACES], bytes = access->bytes;
+    if (space == PT_COUNTED_SHARED)
+        count_shared(to, e, lanes, access);
+    else if (space == PT_COUNTED_LOCAL)
+        to->parts += count_local(e, lanes, address, bytes);
+    else if (space == PT_COUNTED_CONST)
+        to->parts += find_units(units, lanes, address, bytes, WORD_SHIFT);
+    else if (access->use & PT_USE_ATOMIC)
+        to->parts += count_atomic(lanes, address, bytes);
+    else
+        to->parts += count_sectors(lanes, address, bytes);
+}
+
+static void add(const struct pt_event *e, unsigned space, uint32_t lanes,
+                const struct pt_access *access)
+{
+    struct pt_counted_access *n = &count_of(e->warp->cta, e->func, e->insn)->spaces[space];
+    uint64_t n_lanes = (uint64_t)__builtin_popcount(lanes);
+    /* Each word of a thread's local memory lies in another line. */
+    n->requests += space == PT_COUNTED_LOCAL ? (access->bytes + 3) / 4 : 1;
+    n->lanes += n_lanes;
+    n->bytes += n_lanes * access->bytes;
+    count_parts(n, e, space, lanes, access);
+}
+
+/* ---- what the same instruction asked for before ---------------------------------------------- */
+
+/* How far lanes' addresses are from the first one's, and how that lies in its sector, decides what
+ * is counted: in loops it is mostly as it was the time before. */
+static bool was_same(const struct pt_counted_last *last, const struct pt_frame *f,
+                     const uint64_t *a, uint64_t first)
+{
+    uint32_t differ = 0;
+    PT_LANES
+    {
+        differ |= ((uint32_t)(a[i] - first) ^ last->apart[i]) & f->lanes[i];
+    }
+    return !differ;
+}
+
+static bool fits(const struct pt_frame *f, const uint64_t *a, uint64_t first)
+{
+    uint64_t far = 0;
+    PT_LANES
+    {
+        far |= (a[i] - first + INT32_MAX) & (uint64_t)(int64_t)(int32_t)f->lanes[i];
+    }
+    return far <= UINT32_MAX;
+}
+
+static void keep(struct pt_counted_last *last, const struct pt_frame *f, const uint64_t *a,
+                 uint64_t first)
+{
+    PT_LANES
+    {
+        last->apart[i] = (uint32_t)(a[i] - first) & f->lanes[i];
+    }
+}
+
+static void add_again(const struct pt_event *e, unsigned space, const struct pt_access *access)
+{
+    const struct pt_frame *f = e->frame;
+    const struct pt_counts *counts = e->warp->cta->launch->counts;
+    uint32_t id = counts->first[e->func] + e->insn + 1;
+    struct pt_counted_last *last =
+        &counts->last[e->warp->cta->worker * PT_COUNTED_LASTS + id % PT_COUNTED_LASTS];
+    struct pt_counted_access *n = &count_of(e->warp->cta, e->func, e->insn)->spaces[space];
+    const uint64_t *a = access->address;
+    uint64_t first = a[__builtin_ctz(f->mask)];
+    bool is_near = space != PT_COUNTED_LOCAL && fits(f, a, first);
+    if (is_near && last->id == id && last->lanes == f->mask && last->space == space &&
+        last->start == first % 32 && was_same(last, f, a, first)) {
+        uint64_t n_lanes = (uint64_t)__builtin_popcount(f->mask);
+        n->requests++;
+        n->lanes += n_lanes;
+        n->bytes += n_lanes * access->bytes;
+        n->parts += last->parts;
+        n->conflicts += last->conflicts;
+        return;
+    }
+    uint64_t parts = n->parts, conflicts = n->conflicts;
+    add(e, space, f->mask, access);
+    *last = (struct pt_counted_last){.id = is_near ? id : 0,
+                                     .lanes = f->mask,
+                                     .space = space,
+                                     .start = first % 32,
+                                     .parts = (uint32_t)(n->parts - parts),
+                                     .conflicts = (uint32_t)(n->conflicts - conflicts)};
+    if (is_near)
+        keep(last, f, a, first);
+}
+
+/* ---- spaces ---------------------------------------------------------------------------------- */
+
+static unsigned space_of(const struct pt_cta *cta, uint64_t address)
+{
+    if (address - (uintptr_t)cta->shared < UINT64_C(1) << 32)
+        return PT_COUNTED_SHARED;
+    return address - (uintptr_t)cta->local < cta->launch->local_stride * cta->launch->threads
+               ? PT_COUNTED_LOCAL
+               : PT_COUNTED_GLOBAL;
+}
+
+/* What an instruction names; PT_COUNTED_SPACES: lanes may access several. */
+static unsigned named_space(const struct pt_form *form)
+{
+    enum pt_space space = pt_form_space(form);
+    return space == PT_SPACE_CONST                                        ? PT_COUNTED_CONST
+           : space == PT_SPACE_GLOBAL                                     ? PT_COUNTED_GLOBAL
+           : space == PT_SPACE_SHARED || space == PT_SPACE_SHARED_CLUSTER ? PT_COUNTED_SHARED
+           : space == PT_SPACE_LOCAL                                      ? PT_COUNTED_LOCAL
+                                                                          : PT_COUNTED_SPACES;
+}
+
+static void add_by_space(const struct pt_event *e, const struct pt_access *access)
+{
+    uint32_t of[PT_COUNTED_SPACES] = {0};
+    for (uint32_t left = e->lanes; left; left &= left - 1) {
+        uint32_t lane = (uint32_t)__builtin_ctz(left);
+        of[space_of(e->warp->cta, access->address[lane])] |= 1u << lane;
+    }
+    for (unsigned space = 0; space < PT_COUNTED_SPACES; space++)
+        if (of[space] && of[space] == e->frame->mask)
+            add_again(e, space, access);
+        else if (of[space])
+            add(e, space, of[space], access);
+}
+
+/* What handlers tell themselves. Copies name two spaces. */
+static bool see_access(const struct pt_event *e, const struct pt_access *access)
+{
+    if (access->space != PT_SPACE_PARAM)
+        add_by_space(e, access);
+    return true;
+}
+
+PT_HANDLER(count_access)
+{
+    struct pt_code at = pt_address_code(c);
+    uint64_t a[PT_WARP_SIZE];
+    uint32_t outside;
+    struct pt_access access = {
+        .address = a, .bytes = UINT64_C(1) << (c->aux >> 8 & 15), .use = c->o[USE]};
+    uint64_t any = pt_address_all(&at, f, pt_address_kind(c), a, &outside);
+    struct pt_event e = {.warp = f->state->warp,
+                         .func = f->body->index,
+                         .insn = c->insn,
+                         .lanes = f->mask,
+                         .code = c,
+                         .frame = f};
+    if (any & (access.bytes - 1) || outside)
+        return c + 1;
+    if (c->o[SPACE] == PT_COUNTED_SPACES)
+        add_by_space(&e, &access);
+    else
+        add_again(&e, c->o[SPACE], &access);
+    return c + 1;
+}
+
+static bool place_access(struct pt_code *test, const struct pt_func *func,
+                         const struct pt_form *form, bool is_write, uint32_t number)
+{
+    enum pt_address kind = pt_address_kind(test);
+    (void)func;
+    (void)number;
+    if (kind >= PT_ADDRESS_PARAM && kind <= PT_ADDRESS_PARAM32)
+        return false;
+    test->fn = count_access;
+    test->o[SPACE] = named_space(form);
+    test->o[USE] = (is_write ? PT_USE_WRITE : PT_USE_READ) |
+                   (form->effects & PT_FX_ATOMIC ? PT_USE_ATOMIC : 0);
+    return true;
+}
+
+const struct pt_observer PT_LEVEL_NAME(pt_observer_count) = {.name = "count",
+                                                             .access = see_access,
+                                                             .place = place_access,
+                                                             .place_instruction = place_count,
+                                                             .analyse = find_leaders};

@@ -1,0 +1,50 @@
+/* Counts of programs that use the driver: appended to the file that PTERA_PROFILE names, from which
+ * `ptera profile` makes its tables, when a context or the program ends. PTERA_PROFILE_KERNELS,
+ * _SKIP and _COUNT choose kernels and launches as PTERA_CHECK_KERNELS and the others do. */
+#include "runtime/cuda/counted.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "runtime/cuda/context_list.h"
+#include "runtime/cuda/log.h"
+
+static const char *variable(const char *name)
+{
+    const char *value = getenv(name);
+    return value && *value ? value : NULL;
+}
+
+static unsigned number(const char *name)
+{
+    const char *value = variable(name);
+    return value ? (unsigned)strtoul(value, NULL, 10) : 0;
+}
+
+void pt_cu_counted_set(ptera_options *options, char *names, size_t size)
+{
+    if (!variable("PTERA_PROFILE"))
+        return;
+    snprintf(names, size, "%s%scount", options->observe ? options->observe : "",
+             options->observe ? "," : "");
+    if (!options->observe) {
+        options->check_kernels = variable("PTERA_PROFILE_KERNELS");
+        options->check_skip = number("PTERA_PROFILE_SKIP");
+        options->check_count = number("PTERA_PROFILE_COUNT");
+    }
+    options->observe = names;
+}
+
+void pt_cu_counted_end(CUcontext ctx)
+{
+    const char *path = variable("PTERA_PROFILE");
+    if (path && ctx->engine && ptera_engine_counts_save(ctx->engine, path) != PTERA_OK)
+        pt_cu_log_print("ptera: cannot write %s (PTERA_PROFILE)\n", path);
+}
+
+/* Contexts that are left when the program ends. */
+__attribute__((destructor)) static void end_all(void)
+{
+    for (CUcontext ctx = pt_cu_context_list_next(NULL); ctx; ctx = pt_cu_context_list_next(ctx))
+        pt_cu_counted_end(ctx);
+}

@@ -1,0 +1,95 @@
+#!/bin/sh
+# The reports of `ptera profile`: reports.sh ROOT LAUNCH PTERA... LAUNCH is hardware/profile's
+# program.
+root=$1
+program=$2
+shift 2
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+passed=0
+failed=0
+tool=$*
+is() { # NAME COMMAND...
+    name=$1
+    shift
+    if "$@" >"$work/out" 2>&1; then
+        passed=$((passed + 1))
+    else
+        echo "FAILED $name"
+        head -5 "$work/out"
+        failed=$((failed + 1))
+    fi
+}
+ends() { # STATUS ARGUMENTS...
+    want=$1
+    shift
+    $tool profile "$@" >"$work/stdout" 2>"$work/stderr"
+    have=$?
+    [ $have = "$want" ] || { echo "ends with $have, not $want"; cat "$work/stderr"; false; }
+}
+holds() { grep -qF -- "$2" "$1" || { echo "$1 lacks $2"; cat "$1"; false; }; }
+lacks() { ! grep -qF -- "$2" "$1"; }
+counts() { # METRIC VALUE
+    awk -v metric="$1" -v want="$2" '$1 == metric { have = $3 } END { exit have != want }' \
+        "$work/stderr" || { grep -F "$1" "$work/stderr"; false; }
+}
+saxpy="$root/samples/saxpy/saxpy.ptx -k saxpy -g 4 -b 256 u32:1000 f32:2 iota:f32:1000 \
+    fill:f32:1000:1"
+branches="$root/tests/profile/branches.ptx -b 64 zero:1024"
+
+# 1,000 of 1,024 threads: 31 warps and a quarter of one, two loads and a store each.
+is metrics ends 0 --metrics all $saxpy
+is warps counts smsp__warps_launched.sum 32
+is requests counts l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum 64
+is sectors counts l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum 250
+is stores counts gst_transactions 125
+is efficiency counts gld_efficiency 100
+is operations counts flop_count_sp 2000
+is branches counts smsp__sass_branch_targets_threads_divergent.sum 1
+is csv ends 0 --csv --metrics gld_efficiency,smsp__warps_launched.sum $saxpy
+is 'csv has names' holds "$work/stderr" '"Launches","gld_efficiency","smsp__warps_launched.sum"'
+is 'csv has values' holds "$work/stderr" '"(256, 1, 1)","(4, 1, 1)","1","100","32"'
+is 'unknown metric' ends 2 --metrics gld_efficiency,achieved_occupancy $saxpy
+is 'names it' holds "$work/stderr" "there is no metric 'achieved_occupancy'"
+is 'bad number' ends 2 --launch-skip x $saxpy
+is list ends 0 --query-metrics
+is 'list has all' holds "$work/stdout" smsp__sass_thread_inst_executed_op_dfma_pred_on.sum
+
+# Two warps, of which the first 40 threads branch.
+is table ends 0 $branches
+is 'says what limits' holds "$work/stderr" \
+    "global stores use 25 % of what they move; most by st.global.u32 at branches.cu:9"
+is 'says conflicts' holds "$work/stderr" \
+    "bank conflicts: shared memory takes 2.0 times its turns; most by st.shared.u32 at branches.cu"
+is lines ends 0 --lines $branches
+is 'lines of the source' grep -qE '^ +5 +2 +[0-9.]+ +24\.0' "$work/stderr"
+is 'lines of the PTX' ends 0 --ptx-lines $branches
+is 'has them' grep -qE '^ +[0-9]+ +2 .*@%p1 bra low;' "$work/stderr"
+is coverage ends 0 --coverage "$work/info" --log-file "$work/log" $branches
+is 'covered line' holds "$work/info" "DA:7,40"
+is 'line that never ran' holds "$work/info" "DA:11,0"
+is 'branch taken' holds "$work/info" "BRDA:4,0,0,40"
+is 'branch not taken' holds "$work/info" "BRDA:4,0,1,24"
+is 'branch never taken' holds "$work/info" "BRDA:10,0,0,0"
+is totals holds "$work/info" "BRF:4"
+
+is save ends 0 --save "$work/saved" $saxpy
+is read ends 0 --read "$work/saved"
+is 'says the kernel' holds "$work/stderr" "saxpy (4, 1, 1)x(256, 1, 1)"
+echo junk >"$work/junk"
+is 'no file of counts' ends 1 --read "$work/junk"
+is 'no file' ends 1 --read "$work/nothing"
+is 'cannot write' ends 1 --log-file /nowhere/x --read "$work/saved"
+
+# A program, its kernels chosen by name and number.
+ptx="$root/tests/hardware/profile"
+is program ends 0 --kernel-name 'load_stride_*' --launch-skip 1 --launch-count 2 -- \
+    "$program" "$ptx/kernels.ptx" "$ptx/cases.txt"
+is 'its kernels' holds "$work/stderr" load_stride_3
+is 'not the first' lacks "$work/stderr" load_stride_1
+is 'not all' lacks "$work/stderr" load_stride_4
+is 'nor others' lacks "$work/stderr" saxpy
+is 'no program' ends 127 -- /nowhere/program
+
+echo "profile_reports: $passed passed, $failed failed, 0 skipped"
+[ "$failed" = 0 ]

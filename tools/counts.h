@@ -1,0 +1,47 @@
+/* What launches were counted, as read from a file. */
+#ifndef PTERA_TOOLS_COUNTS_H
+#define PTERA_TOOLS_COUNTS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum counted_space { COUNTED_GLOBAL, COUNTED_LOCAL, COUNTED_SHARED, COUNTED_CONST, COUNTED_SPACES };
+
+/* Of an instruction, as ptera_engine_counts_save says. */
+struct counted_access {
+    uint64_t requests, lanes, bytes, parts, conflicts;
+};
+
+struct counted_insn {
+    unsigned line, col;
+    uint64_t warps, lanes, on, split;
+    struct counted_access spaces[COUNTED_SPACES];
+    bool has_guard;
+    const char *kind, *spelling, *func;
+    unsigned file_line; /* 0: not known */
+    const char *file;
+};
+
+/* The launches of a kernel in one shape. */
+struct counted_kernel {
+    const char *name, *module;
+    unsigned grid[3], block[3], cluster[3];
+    unsigned shared_static, shared_dynamic, registers, ctas, sms, sm_warps;
+    uint64_t launches, ns;
+    struct counted_insn *insns;
+    size_t n, room;
+};
+
+struct counts {
+    char *text; /* that all names lie in */
+    struct counted_kernel *v;
+    size_t n, room;
+};
+
+/* False, having said why: the file cannot be read, is none of ptera_engine_counts_save, or there is
+ * no memory. */
+bool counts_read(struct counts *counts, const char *path);
+void counts_free(struct counts *counts);
+
+#endif

@@ -1,0 +1,124 @@
+/* Metrics of a kernel. */
+#include "tools/metrics.h"
+
+#include <string.h>
+
+enum kind metrics_kind(const struct counted_insn *x)
+{
+    static const char *const names[KIND_NONE] = {"load", "store", "copy", "atom", "red"};
+    int kind = 0;
+    while (kind < KIND_NONE && strcmp(names[kind], x->kind) != 0)
+        kind++;
+    return (enum kind)kind;
+}
+
+/* ---- operations ------------------------------------------------------------------------------ */
+
+static bool begins(const char *spelling, const char *name)
+{
+    size_t n = strlen(name);
+    return !strncmp(spelling, name, n) && (spelling[n] == '.' || !spelling[n]);
+}
+
+/* "add.rn.ftz.f32": the type of its result. */
+static bool has_type(const char *spelling, const char *type)
+{
+    const char *at = strstr(spelling, type);
+    return at && (at[strlen(type)] == '.' || !at[strlen(type)]);
+}
+
+/* OPERATIONS: none of them. */
+static enum operation operation_of(const char *spelling)
+{
+    bool is_add = begins(spelling, "add") || begins(spelling, "sub");
+    bool is_mul = begins(spelling, "mul"),
+         is_fma = begins(spelling, "fma") || begins(spelling, "mad");
+    if (!is_add && !is_mul && !is_fma)
+        return OPERATIONS;
+    enum operation first = has_type(spelling, ".f32") || has_type(spelling, ".f32x2")
+                               ? OPERATION_FADD
+                           : has_type(spelling, ".f64") ? OPERATION_DADD
+                           : has_type(spelling, ".f16") || has_type(spelling, ".f16x2") ||
+                                   has_type(spelling, ".bf16") || has_type(spelling, ".bf16x2")
+                               ? OPERATION_HADD
+                               : OPERATIONS;
+    return first == OPERATIONS ? first : (enum operation)(first + (is_add ? 0 : is_mul ? 1 : 2));
+}
+
+/* ---- sums ------------------------------------------------------------------------------------ */
+
+static void add_access(struct counted_access *to, const struct counted_access *more)
+{
+    to->requests += more->requests;
+    to->lanes += more->lanes;
+    to->bytes += more->bytes;
+    to->parts += more->parts;
+    to->conflicts += more->conflicts;
+}
+
+static void add_insn(struct sums *s, const struct counted_insn *x)
+{
+    enum kind kind = metrics_kind(x);
+    enum operation operation = operation_of(x->spelling);
+    s->warps += x->warps;
+    s->lanes += x->lanes;
+    s->on += x->on;
+    if (begins(x->spelling, "bra") || begins(x->spelling, "brx")) {
+        s->branches += x->warps;
+        s->split_branches += x->split;
+    }
+    if (operation != OPERATIONS)
+        s->operations[operation] += x->on;
+    for (int i = 0; kind != KIND_NONE && i < COUNTED_SPACES; i++) {
+        s->access[kind][i].warps += x->spaces[i].requests ? x->warps : 0;
+        add_access(&s->access[kind][i].sum, &x->spaces[i]);
+    }
+}
+
+static unsigned product(const unsigned v[3])
+{
+    return v[0] * v[1] * v[2];
+}
+
+void metrics_sum(struct sums *s, const struct counted_kernel *kernel)
+{
+    *s = (struct sums){.kernel = kernel, .threads = product(kernel->block)};
+    s->cta_warps = (s->threads + 31) / 32;
+    s->n_ctas = (uint64_t)kernel->grid[0] * kernel->grid[1] * kernel->grid[2];
+    s->n_warps = s->n_ctas * s->cta_warps;
+    for (size_t i = 0; i < kernel->n; i++)
+        add_insn(s, &kernel->insns[i]);
+}
+
+/* ---- the metrics ----------------------------------------------------------------------------- */
+
+const struct metric metrics[] = {
+#define METRIC(NAME, UNIT, VALUE, SUMMARY) {NAME, UNIT, SUMMARY},
+#include "tools/metrics.def"
+};
+const unsigned n_metrics = sizeof metrics / sizeof *metrics;
+
+static double ratio(double part, double all)
+{
+    return all != 0 ? part / all : 0;
+}
+
+#define RATIO(part, all) ratio((double)(part), (double)(all))
+#define PERCENT(part, all) (100 * RATIO(part, all))
+
+double metrics_value(const struct metric *metric, const struct sums *s)
+{
+    const double values[] = {
+#define METRIC(NAME, UNIT, VALUE, SUMMARY) (double)(VALUE),
+#include "tools/metrics.def"
+    };
+    return values[metric - metrics];
+}
+
+const struct metric *metrics_find(const char *name, size_t length)
+{
+    for (unsigned i = 0; i < n_metrics; i++)
+        if (strlen(metrics[i].name) == length && !memcmp(metrics[i].name, name, length))
+            return &metrics[i];
+    return NULL;
+}

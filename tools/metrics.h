@@ -1,0 +1,42 @@
+/* Metrics of a kernel, computed from its counts, by Nsight Compute's and nvprof's names. */
+#ifndef PTERA_TOOLS_METRICS_H
+#define PTERA_TOOLS_METRICS_H
+
+#include "tools/counts.h"
+
+enum kind { KIND_LOAD, KIND_STORE, KIND_COPY, KIND_ATOM, KIND_RED, KIND_NONE };
+
+enum operation {
+#define OPERATION(ID, NAME) OPERATION_##ID,
+#include "tools/operations.def"
+    OPERATIONS
+};
+
+/* Over the instructions of a kernel, and all its launches. */
+struct sums {
+    const struct counted_kernel *kernel;
+    uint64_t warps, lanes, on;
+    uint64_t branches, split_branches;
+    uint64_t operations[OPERATIONS];
+    struct {
+        uint64_t warps; /* that came to instructions that access it */
+        struct counted_access sum;
+    } access[KIND_NONE][COUNTED_SPACES];
+    unsigned threads, cta_warps;
+    uint64_t n_ctas, n_warps; /* of a launch */
+};
+
+struct metric {
+    const char *name, *unit, *summary;
+};
+
+extern const struct metric metrics[];
+extern const unsigned n_metrics;
+
+void metrics_sum(struct sums *s, const struct counted_kernel *kernel);
+double metrics_value(const struct metric *metric, const struct sums *s);
+/* By its name; NULL: there is none. */
+const struct metric *metrics_find(const char *name, size_t length);
+enum kind metrics_kind(const struct counted_insn *x);
+
+#endif

@@ -1,0 +1,193 @@
+/* ptera profile: what kernels do, counted. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tools/commands.h"
+#include "tools/metrics.h"
+#include "tools/observed.h"
+#include "tools/options.h"
+#include "tools/profile_report.h"
+#include "tools/run.h"
+
+static const char profile_help[] =
+    "usage: ptera profile [OPTIONS] FILE.ptx ARG...\n"
+    "       ptera profile [OPTIONS] -- PROGRAM [ARGS...]\n"
+    "       ptera profile --read FILE [OPTIONS]     a report of what --save kept\n"
+    "       ptera profile --query-metrics           all metrics, and what they mean\n\n"
+    "Runs a kernel, or a CUDA program and all its kernels, interpreted, and counts how often each "
+    "instruction of the PTX runs, in\n"
+    "how many threads, and what it asks of memory. Further options and arguments of a kernel are "
+    "those of `ptera run`. The report\n"
+    "is a table of kernels, each in each shape of its launches, and what limits it; or:\n\n"
+    "  --metrics NAME,...  metrics by Nsight Compute's or nvprof's names; all: all of them\n"
+    "  --csv               metrics as ncu --csv --page raw writes them: a line of names, one of "
+    "units, one a kernel\n"
+    "  --lines             by lines of the source\n"
+    "  --ptx-lines         by lines of the PTX\n"
+    "  --coverage FILE     writes which lines and branches of device code ran, in lcov's format "
+    "(genhtml reads it)\n\n"
+    "  --log-file FILE     where the report goes (standard error)\n"
+    "  --save FILE         keeps the counts, for --read\n"
+    "  --kernel-name NAME  kernels of that name, a pattern of the shell, alone\n"
+    "  --launch-skip N, --launch-count N\n"
+    "                      of the launches of such kernels, those behind the first N, and so many "
+    "of them; others run unobserved\n\n"
+    "Sectors, wavefronts and conflicts are what an H100's counters say of the same accesses "
+    "(tests/hardware/profile). Exit status:\n"
+    "that of `ptera run`, or the program's own.\n";
+
+struct options {
+    const char *metrics, *coverage, *log_file, *save, *read;
+    bool is_csv, has_lines, has_ptx_lines, asks_metrics;
+    ptera_options engine; /* what is asked of it, or of the program's */
+};
+
+static int cannot_write(const char *path)
+{
+    fprintf(stderr, "ptera profile: cannot write %s: %s\n", path, strerror(errno));
+    return EXIT_FAILED;
+}
+
+/* ---- reports --------------------------------------------------------------------------------- */
+
+static bool put(FILE *out, const struct options *o, const struct counts *counts)
+{
+    bool is_all = o->metrics && !strcmp(o->metrics, "all");
+    if (o->has_lines || o->has_ptx_lines)
+        return profile_report_put_lines(out, counts, o->has_ptx_lines);
+    if (o->metrics || o->is_csv)
+        profile_report_put_metrics(out, counts, is_all ? NULL : o->metrics, o->is_csv);
+    else
+        profile_report_put_table(out, counts);
+    return true;
+}
+
+static int put_coverage(const struct options *o, const struct counts *counts)
+{
+    FILE *out = fopen(o->coverage, "we");
+    bool is_put = out && profile_report_put_coverage(out, counts);
+    return out && fclose(out) == 0 && is_put ? EXIT_GOOD : cannot_write(o->coverage);
+}
+
+/* `status`: of the run so far. Returns the command's. */
+static int report_file(const struct options *o, const char *path, int status)
+{
+    struct counts counts;
+    bool is_good = counts_read(&counts, path);
+    FILE *out = !is_good ? NULL : o->log_file ? fopen(o->log_file, "we") : stderr;
+    if (is_good && (!out || !put(out, o, &counts)))
+        is_good = cannot_write(o->log_file ? o->log_file : "the report") == EXIT_GOOD;
+    if (out && out != stderr && fclose(out) != 0)
+        is_good = cannot_write(o->log_file) == EXIT_GOOD;
+    if (is_good && o->coverage)
+        is_good = put_coverage(o, &counts) == EXIT_GOOD;
+    counts_free(&counts);
+    return is_good ? status : EXIT_FAILED;
+}
+
+static int finish_file(const struct options *o, const char *path, int status)
+{
+    int end = report_file(o, path, status);
+    observed_close(path, o->save);
+    return end;
+}
+
+static int finish(void *ud, ptera_engine *engine, int status)
+{
+    const struct options *o = ud;
+    const char *path = observed_open("profile", o->save);
+    if (!path)
+        return EXIT_FAILED;
+    if (ptera_engine_counts_save(engine, path) != PTERA_OK)
+        return cannot_write(path);
+    return finish_file(o, path, status);
+}
+
+static int put_metrics(void)
+{
+    for (unsigned i = 0; i < n_metrics; i++)
+        printf("%-76s %-14s %s\n", metrics[i].name, metrics[i].unit, metrics[i].summary);
+    return EXIT_GOOD;
+}
+
+/* ---- programs -------------------------------------------------------------------------------- */
+
+struct program {
+    const struct options *o;
+    const char *file;
+};
+
+static int finish_program(void *ud)
+{
+    const struct program *p = ud;
+    return finish_file(p->o, p->file, -1);
+}
+
+static int profile_program(const struct options *o, char **argv)
+{
+    struct program program = {o, observed_open("profile", o->save)};
+    if (!program.file)
+        return EXIT_FAILED;
+    setenv("PTERA_PROFILE", program.file, 1);
+    if (o->engine.check_kernels)
+        setenv("PTERA_PROFILE_KERNELS", o->engine.check_kernels, 1);
+    observed_set_number("PTERA_PROFILE_SKIP", o->engine.check_skip);
+    observed_set_number("PTERA_PROFILE_COUNT", o->engine.check_count);
+    return observed_run("profile", argv, finish_program, &program);
+}
+
+/* ---- options --------------------------------------------------------------------------------- */
+
+static int take_options(int argc, char **argv, struct options *o)
+{
+    const struct option options[] = {{"--metrics", .text = &o->metrics},
+                                     {"--csv", .flag = &o->is_csv},
+                                     {"--lines", .flag = &o->has_lines},
+                                     {"--ptx-lines", .flag = &o->has_ptx_lines},
+                                     {"--coverage", .text = &o->coverage},
+                                     {"--log-file", .text = &o->log_file},
+                                     {"--save", .text = &o->save},
+                                     {"--read", .text = &o->read},
+                                     {"--query-metrics", .flag = &o->asks_metrics},
+                                     {"--kernel-name", .text = &o->engine.check_kernels},
+                                     {"--launch-skip", .number = &o->engine.check_skip},
+                                     {"--launch-count", .number = &o->engine.check_count},
+                                     {NULL}};
+    int left = options_take("profile", options, argc, argv);
+    bool is_all = o->metrics && !strcmp(o->metrics, "all");
+    const char *unknown = is_all ? NULL : profile_report_find_unknown(o->metrics);
+    if (left < 0 || !unknown)
+        return left;
+    fprintf(stderr, "ptera profile: there is no metric '%.*s' (ptera profile --query-metrics)\n",
+            (int)strcspn(unknown, ","), unknown);
+    return -1;
+}
+
+int command_profile(int argc, char **argv)
+{
+    struct options o = {0};
+    ptera_options_init(&o.engine);
+    if (argc > 1 && (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h"))) {
+        fputs(profile_help, stdout);
+        return EXIT_GOOD;
+    }
+    argc = take_options(argc, argv, &o);
+    if (argc < 0)
+        return EXIT_USAGE;
+    if (o.asks_metrics)
+        return put_metrics();
+    if (o.read)
+        return report_file(&o, o.read, EXIT_GOOD);
+    if (argc < 2) {
+        fputs(profile_help, stderr);
+        return EXIT_USAGE;
+    }
+    if (!strcmp(argv[1], "--"))
+        return profile_program(&o, argv + 2);
+    struct run_setup setup = {.command = "profile", .finish = finish, .ud = &o};
+    o.engine.observe = "count";
+    ptera_launch_init(&setup.launch);
+    setup.engine = o.engine;
+    return run_kernel(argc, argv, &setup);
+}
