@@ -15,6 +15,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "read_file.h"
+
 enum { CTA = 256, SHARED_CTA = 128, OUT_BYTES = 64 << 20 };
 
 struct job {
@@ -38,20 +40,6 @@ static FILE *open_file(const char *name, const char *mode)
     return f;
 }
 
-static char *read_file(const char *name, size_t *bytes)
-{
-    FILE *f = open_file(name, "rb");
-    fseek(f, 0, SEEK_END);
-    *bytes = (size_t)ftell(f);
-    rewind(f);
-    char *data = malloc(*bytes + 1);
-    if (fread(data, 1, *bytes, f) != *bytes)
-        exit(2);
-    data[*bytes] = 0;
-    fclose(f);
-    return data;
-}
-
 static void load_module(CUmodule *module, const char *name)
 {
     static char log[1 << 16], loaded[256];
@@ -62,7 +50,7 @@ static void load_module(CUmodule *module, const char *name)
     *module = NULL;
     snprintf(loaded, sizeof loaded, "%s", name);
     size_t bytes;
-    char *text = read_file(name, &bytes);
+    char *text = read_file(folder, name, &bytes);
     CUjit_option options[] = {CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES,
                               CU_JIT_OPTIMIZATION_LEVEL};
     void *values[] = {log, (void *)sizeof log, (void *)(size_t)level};
@@ -80,7 +68,7 @@ static void load_input(CUdeviceptr *input, const char *name)
         cuMemFree(*input);
     snprintf(loaded, sizeof loaded, "%s", name);
     size_t bytes;
-    char *data = read_file(name, &bytes);
+    char *data = read_file(folder, name, &bytes);
     cuMemAlloc(input, bytes);
     cuMemcpyHtoD(*input, data, bytes);
     free(data);
@@ -129,7 +117,7 @@ int main(int argc, char **argv)
     folder = argv[1];
     level = argc > 2 ? (unsigned)atoi(argv[2]) : level;
     FILE *out = open_file("out.bin", "wb"), *ran = open_file("ran.tsv", "w");
-    char *host = malloc(OUT_BYTES), *jobs = read_file("jobs.tsv", &bytes);
+    char *host = malloc(OUT_BYTES), *jobs = read_file(folder, "jobs.tsv", &bytes);
     for (char *line = strtok(jobs, "\n"); line; line = strtok(NULL, "\n")) {
         struct job j;
         if (!read_job(line, &j))

@@ -15,6 +15,7 @@
 
 #include "ptera.h"
 #include "tests/check/found.h"
+#include "tests/hardware/golden/read_file.h"
 
 enum { CTA = 256, FIELDS = 9, GROUPS = 32, SHOWN = 3 };
 
@@ -31,28 +32,6 @@ struct group {
 
 static struct group groups[GROUPS];
 static unsigned n_groups;
-
-static char *read_file(const char *folder, const char *name, size_t *bytes)
-{
-    char path[4096];
-    snprintf(path, sizeof path, "%s/%s", folder, name);
-    FILE *f = fopen(path, "rb");
-    if (!f) {
-        perror(path);
-        exit(2);
-    }
-    fseek(f, 0, SEEK_END);
-    *bytes = (size_t)ftell(f);
-    rewind(f);
-    char *data = malloc(*bytes + 1);
-    if (!data || fread(data, 1, *bytes, f) != *bytes) {
-        fprintf(stderr, "%s: cannot be read\n", path);
-        exit(2);
-    }
-    data[*bytes] = 0;
-    fclose(f);
-    return data;
-}
 
 /* Cuts the next line of the index into a kernel; returns what follows, or NULL at the end. */
 static char *next_kernel(char *line, struct kernel *k)

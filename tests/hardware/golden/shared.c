@@ -14,6 +14,7 @@
 
 #include "ptera.h"
 #include "tests/check/found.h"
+#include "tests/hardware/golden/read_file.h"
 
 enum { THREADS = 128, MAX_CTAS = 16, GROUPS = 8 };
 
@@ -27,25 +28,6 @@ static struct group {
     char name[32];
     unsigned passed, failed;
 } groups[GROUPS];
-
-static void *read_file(const char *folder, const char *name, size_t *bytes)
-{
-    char path[4096];
-    snprintf(path, sizeof path, "%s/%s", folder, name);
-    FILE *f = fopen(path, "rb");
-    if (!f) {
-        perror(path);
-        exit(2);
-    }
-    fseek(f, 0, SEEK_END);
-    *bytes = (size_t)ftell(f);
-    rewind(f);
-    char *data = calloc(1, *bytes + 1);
-    if (!data || fread(data, 1, *bytes, f) != *bytes)
-        exit(2);
-    fclose(f);
-    return data;
-}
 
 static bool read_kernel(const char *line, struct kernel *k)
 {

@@ -5,6 +5,7 @@
 
 #include <stdlib.h>
 
+#include "read_file.h"
 #include "surface_case.h"
 
 enum { LEVELS = 4, LINEAR_BYTES = 4096 };
@@ -165,29 +166,13 @@ static uint64_t hash_result(const struct surface_case *c, const struct surface_r
     return hash;
 }
 
-static char *read_file(const char *folder, const char *name)
-{
-    char path[4096];
-    snprintf(path, sizeof path, "%s/%s", folder, name);
-    FILE *f = fopen(path, "rb");
-    if (!f)
-        return NULL;
-    fseek(f, 0, SEEK_END);
-    long n = ftell(f);
-    rewind(f);
-    char *text = calloc((size_t)n + 1, 1);
-    if (text && fread(text, 1, (size_t)n, f) != (size_t)n)
-        *text = 0;
-    fclose(f);
-    return text;
-}
-
 /* The kernels, and memory for cases. False: it failed. */
 static int prepare(const char *folder, CUmodule *module)
 {
     CUcontext context;
-    char *ptx = read_file(folder, "surface.ptx");
-    int is_ready = ptx && !cuInit(0) && !cuDevicePrimaryCtxRetain(&context, 0) &&
+    size_t bytes;
+    char *ptx = read_file(folder, "surface.ptx", &bytes);
+    int is_ready = !cuInit(0) && !cuDevicePrimaryCtxRetain(&context, 0) &&
                    !cuCtxSetCurrent(context) && !cuModuleLoadData(module, ptx) &&
                    !cuMemAlloc(&in, SURFACE_LANES * SURFACE_LANE_WORDS * 4) &&
                    !cuMemAlloc(&out, SURFACE_LANES * 16) && !cuMemAlloc(&linear, LINEAR_BYTES);

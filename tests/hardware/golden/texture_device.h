@@ -5,6 +5,7 @@
 
 #include <stdlib.h>
 
+#include "read_file.h"
 #include "texture_case.h"
 
 struct texture_result {
@@ -195,30 +196,14 @@ static uint64_t hash_words(const struct texture_case *c, const uint32_t *words)
     return hash;
 }
 
-static char *read_file(const char *folder, const char *name)
-{
-    char path[4096];
-    snprintf(path, sizeof path, "%s/%s", folder, name);
-    FILE *f = fopen(path, "rb");
-    if (!f)
-        return NULL;
-    fseek(f, 0, SEEK_END);
-    long n = ftell(f);
-    rewind(f);
-    char *text = calloc((size_t)n + 1, 1);
-    if (text && fread(text, 1, (size_t)n, f) != (size_t)n)
-        *text = 0;
-    fclose(f);
-    return text;
-}
-
 /* The kernels, and memory for cases. False: it failed. */
 static int prepare(const char *folder, CUmodule *module)
 {
     CUcontext context;
-    char *ptx = read_file(folder, "texture.ptx");
+    size_t bytes;
+    char *ptx = read_file(folder, "texture.ptx", &bytes);
     texels = malloc(TEXEL_BYTES);
-    int is_ready = texels && ptx && !cuInit(0) && !cuDevicePrimaryCtxRetain(&context, 0) &&
+    int is_ready = texels && !cuInit(0) && !cuDevicePrimaryCtxRetain(&context, 0) &&
                    !cuCtxSetCurrent(context) && !cuModuleLoadData(module, ptx) &&
                    !cuMemAlloc(&in, MAX_LANES * LANE_WORDS * 4) &&
                    !cuMemAlloc(&out, MAX_LANES * 16) && !cuMemAlloc(&linear, TEXEL_BYTES);
