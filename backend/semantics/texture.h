@@ -46,7 +46,9 @@
  * Gathers take level 0, and clamp each texel by itself; signed bytes are widened as for sums.
  *
  * sRGB: 256 numbers, of 8 bits precision; of one and two channels the first is converted, of four
- * the first three.
+ * the first three. They are kept as eight at a time, with one exponent: the last one's. In sums
+ * all lose what is below 8 bits at the largest exponent among those with a weight; the sum is
+ * exact, and rounded to a half, halves upwards.
  *
  * Offsets are added to texels before they are addressed. They have four bits, in gathers six; in
  * one dimension y is moved by the next four, which tells where a border is.

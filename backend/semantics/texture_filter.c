@@ -280,9 +280,36 @@ static uint32_t normalize(enum pt_texel texel, uint32_t value)
     }
 }
 
+/* The bits before the point of an sRGB number as it is stored: eight have one exponent, their
+ * last one's. */
+static int srgb_bits(uint32_t byte)
+{
+    return 32 - __builtin_clz(srgb[byte | 7]);
+}
+
+/* Numbers lose what is below eight bits of the longest one that has a weight; the sum is exact and
+ * a half. */
+static uint32_t filter_srgb(const uint32_t *value, const uint32_t *weight, unsigned present)
+{
+    int bits = 8;
+    int64_t sum = 0;
+    for (unsigned left = present; left; left &= left - 1) {
+        unsigned i = (unsigned)__builtin_ctz(left);
+        if (weight[i] && srgb_bits(value[i]) > bits)
+            bits = srgb_bits(value[i]);
+    }
+    for (unsigned left = present; left; left &= left - 1) {
+        unsigned i = (unsigned)__builtin_ctz(left);
+        sum += (int64_t)(srgb[value[i]] >> (bits - 8) << (bits - 8)) * weight[i];
+    }
+    return sum ? round_sum(sum, -14 - 8, 10, -24) : 0;
+}
+
 static uint32_t result_of(const struct pt_texture *t, const struct pt_footprint *footprint,
                           unsigned channel, const uint32_t *value)
 {
+    if (footprint->is_filtered && footprint->present && is_srgb(t, channel))
+        return filter_srgb(value, footprint->weight, footprint->present);
     if (footprint->is_filtered && footprint->present)
         return filter(t, value, footprint->weight, footprint->present);
     return is_srgb(t, channel) ? linear_of(*value) : normalize(t->texel, *value);
