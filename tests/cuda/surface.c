@@ -1,6 +1,6 @@
 /* Surface objects: what is refused, as the driver of an H100 refuses it; what comes back; texels
  * loaded and stored; accesses outside; handles that are none. */
-#include "tests/cuda/support.h"
+#include "tests/cuda/image.h"
 
 enum { SIDE = 8 };
 
@@ -23,20 +23,10 @@ static CUDA_RESOURCE_DESC whole;
 
 static void make_array(void)
 {
-    const CUDA_ARRAY3D_DESCRIPTOR d = {
-        SIDE, SIDE, 0, CU_AD_FORMAT_UNSIGNED_INT32, 1, CUDA_ARRAY3D_SURFACE_LDST};
     uint32_t texels[SIDE * SIDE];
     for (uint32_t i = 0; i < SIDE * SIDE; i++)
         texels[i] = 100 + i;
-    OK(cuArray3DCreate_v2(&array, &d));
-    const CUDA_MEMCPY2D copy = {.srcMemoryType = CU_MEMORYTYPE_HOST,
-                                .srcHost = texels,
-                                .srcPitch = sizeof *texels * SIDE,
-                                .dstMemoryType = CU_MEMORYTYPE_ARRAY,
-                                .dstArray = array,
-                                .WidthInBytes = sizeof *texels * SIDE,
-                                .Height = SIDE};
-    OK(cuMemcpy2D_v2(&copy));
+    array = new_square(SIDE, CU_AD_FORMAT_UNSIGNED_INT32, CUDA_ARRAY3D_SURFACE_LDST, texels);
     whole.res.array.hArray = array;
 }
 

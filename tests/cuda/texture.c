@@ -1,6 +1,6 @@
 /* Texture objects: what is refused, as the driver of an H100 refuses it; what comes back; sampling;
  * handles that are none. */
-#include "tests/cuda/support.h"
+#include "tests/cuda/image.h"
 
 enum { SIDE = 8 };
 
@@ -23,19 +23,10 @@ static const CUDA_TEXTURE_DESC clamped = {.addressMode = {1, 1, 1}};
 
 static void make_array(void)
 {
-    const CUDA_ARRAY_DESCRIPTOR d = {SIDE, SIDE, CU_AD_FORMAT_FLOAT, 1};
     float texels[SIDE * SIDE];
     for (int i = 0; i < SIDE * SIDE; i++)
         texels[i] = (float)i;
-    OK(cuArrayCreate_v2(&array, &d));
-    const CUDA_MEMCPY2D copy = {.srcMemoryType = CU_MEMORYTYPE_HOST,
-                                .srcHost = texels,
-                                .srcPitch = sizeof *texels * SIDE,
-                                .dstMemoryType = CU_MEMORYTYPE_ARRAY,
-                                .dstArray = array,
-                                .WidthInBytes = sizeof *texels * SIDE,
-                                .Height = SIDE};
-    OK(cuMemcpy2D_v2(&copy));
+    array = new_square(SIDE, CU_AD_FORMAT_FLOAT, 0, texels);
     whole.res.array.hArray = array;
     OK(cuMemAlloc_v2(&memory, 1 << 20));
 }
