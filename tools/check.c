@@ -236,8 +236,9 @@ static int report_file(const struct options *o, const char *path, int status)
     return end;
 }
 
-static int finish_file(const struct options *o, const char *path, int status)
+static int finish_file(const void *options, const char *path, int status)
 {
+    const struct options *o = options;
     int end = report_file(o, path, status);
     observed_close(path, o->save);
     return end;
@@ -256,17 +257,6 @@ static int finish(void *ud, ptera_engine *engine, int status)
 
 /* ---- programs -------------------------------------------------------------------------------- */
 
-struct program {
-    const struct options *o;
-    const char *file;
-};
-
-static int finish_program(void *ud)
-{
-    const struct program *p = ud;
-    return finish_file(p->o, p->file, -1);
-}
-
 static void set_order(const ptera_options *engine)
 {
     observed_set_number("PTERA_CHECK_SCHEDULES", engine->order_schedules);
@@ -278,11 +268,11 @@ static void set_order(const ptera_options *engine)
 
 static int check_program(const struct options *o, char **argv)
 {
-    struct program program = {o, observed_open("check", o->save)};
-    if (!program.file)
+    const char *file = observed_open("check", o->save);
+    if (!file)
         return EXIT_FAILED;
     setenv("PTERA_CHECK", o->tools, 1);
-    setenv("PTERA_CHECK_FILE", program.file, 1);
+    setenv("PTERA_CHECK_FILE", file, 1);
     if (o->engine.check_kernels)
         setenv("PTERA_CHECK_KERNELS", o->engine.check_kernels, 1);
     observed_set_number("PTERA_CHECK_SKIP", o->engine.check_skip);
@@ -290,7 +280,7 @@ static int check_program(const struct options *o, char **argv)
     set_order(&o->engine);
     if (o->tells_leaks)
         setenv("PTERA_CHECK_LEAKS", "1", 1);
-    return observed_run("check", argv, finish_program, &program);
+    return observed_run("check", argv, finish_file, o, file);
 }
 
 /* ---- options --------------------------------------------------------------------------------- */

@@ -41,13 +41,28 @@ void observed_set_number(const char *name, double n)
     setenv(name, text, 1);
 }
 
-int observed_run(const char *command, char **argv, int (*finish)(void *ud), void *ud)
+struct run {
+    int (*finish)(const void *options, const char *file, int status);
+    const void *options;
+    const char *file;
+};
+
+static int finish_run(void *ud)
+{
+    const struct run *run = ud;
+    return run->finish(run->options, run->file, -1);
+}
+
+int observed_run(const char *command, char **argv,
+                 int (*finish)(const void *options, const char *file, int status),
+                 const void *options, const char *file)
 {
     char path[PATH_MAX];
+    struct run run = {finish, options, file};
     if (!argv[0] || !find_program(argv[0], path, sizeof path)) {
         fprintf(stderr, "ptera %s: cannot run %s: %s\n", command, argv[0] ? argv[0] : "nothing",
                 strerror(errno));
         return EXIT_CANNOT_RUN;
     }
-    return set_environment(path) ? child_run(path, argv, finish, ud) : EXIT_FAILED;
+    return set_environment(path) ? child_run(path, argv, finish_run, &run) : EXIT_FAILED;
 }

@@ -86,8 +86,9 @@ static int report_file(const struct options *o, const char *path, int status)
     return is_good ? status : EXIT_FAILED;
 }
 
-static int finish_file(const struct options *o, const char *path, int status)
+static int finish_file(const void *options, const char *path, int status)
 {
+    const struct options *o = options;
     int end = report_file(o, path, status);
     observed_close(path, o->save);
     return end;
@@ -113,28 +114,17 @@ static int put_metrics(void)
 
 /* ---- programs -------------------------------------------------------------------------------- */
 
-struct program {
-    const struct options *o;
-    const char *file;
-};
-
-static int finish_program(void *ud)
-{
-    const struct program *p = ud;
-    return finish_file(p->o, p->file, -1);
-}
-
 static int profile_program(const struct options *o, char **argv)
 {
-    struct program program = {o, observed_open("profile", o->save)};
-    if (!program.file)
+    const char *file = observed_open("profile", o->save);
+    if (!file)
         return EXIT_FAILED;
-    setenv("PTERA_PROFILE", program.file, 1);
+    setenv("PTERA_PROFILE", file, 1);
     if (o->engine.check_kernels)
         setenv("PTERA_PROFILE_KERNELS", o->engine.check_kernels, 1);
     observed_set_number("PTERA_PROFILE_SKIP", o->engine.check_skip);
     observed_set_number("PTERA_PROFILE_COUNT", o->engine.check_count);
-    return observed_run("profile", argv, finish_program, &program);
+    return observed_run("profile", argv, finish_file, o, file);
 }
 
 /* ---- options --------------------------------------------------------------------------------- */

@@ -18,22 +18,11 @@
 #include "runtime/cuda/lock.h"
 #include "runtime/cuda/log.h"
 #include "runtime/cuda/op.h"
+#include "runtime/cuda/variable.h"
 #include "runtime/finding.h"
 #include "runtime/finding_file.h"
 #include "runtime/finding_text.h"
 #include "runtime/history.h"
-
-static const char *variable(const char *name)
-{
-    const char *value = getenv(name);
-    return value && *value ? value : NULL;
-}
-
-static unsigned number(const char *name)
-{
-    const char *value = variable(name);
-    return value ? (unsigned)strtoul(value, NULL, 10) : 0;
-}
 
 /* A file, or standard error. */
 static uint64_t number_of(const char *path)
@@ -50,7 +39,7 @@ static void hear(void *ud, unsigned index)
 {
     CUcontext ctx = ud;
     ptera_finding finding = {.size = sizeof finding};
-    const char *path = variable("PTERA_CHECK_FILE");
+    const char *path = pt_cu_variable("PTERA_CHECK_FILE");
     if (!ctx->engine || ptera_engine_finding(ctx->engine, index, &finding) != PTERA_OK)
         return;
     pt_finding_tell_launches(ctx->engine);
@@ -112,24 +101,24 @@ static void *note_given(void)
 
 void pt_cu_check_set(ptera_options *options, CUcontext ctx)
 {
-    const char *tools = variable("PTERA_CHECK");
+    const char *tools = pt_cu_variable("PTERA_CHECK");
     if (!tools)
         return;
     pt_cu_entry_watch(see_failure);
-    if (variable("PTERA_CHECK_LEAKS"))
+    if (pt_cu_variable("PTERA_CHECK_LEAKS"))
         pt_cu_handle_watch(note_given);
     options->observe = tools;
-    options->check_kernels = variable("PTERA_CHECK_KERNELS");
-    options->check_skip = number("PTERA_CHECK_SKIP");
-    options->check_count = number("PTERA_CHECK_COUNT");
-    if (variable("PTERA_CHECK_SCHEDULES"))
-        options->order_schedules = number("PTERA_CHECK_SCHEDULES");
-    if (variable("PTERA_CHECK_DEPTH"))
-        options->order_depth = number("PTERA_CHECK_DEPTH");
-    if (variable("PTERA_CHECK_TOLERANCE"))
-        options->order_tolerance = strtod(variable("PTERA_CHECK_TOLERANCE"), NULL);
-    options->order_seed = number("PTERA_CHECK_SCHEDULE");
-    options->order_text = (int)number("PTERA_CHECK_TEXT");
+    options->check_kernels = pt_cu_variable("PTERA_CHECK_KERNELS");
+    options->check_skip = pt_cu_variable_number("PTERA_CHECK_SKIP");
+    options->check_count = pt_cu_variable_number("PTERA_CHECK_COUNT");
+    if (pt_cu_variable("PTERA_CHECK_SCHEDULES"))
+        options->order_schedules = pt_cu_variable_number("PTERA_CHECK_SCHEDULES");
+    if (pt_cu_variable("PTERA_CHECK_DEPTH"))
+        options->order_depth = pt_cu_variable_number("PTERA_CHECK_DEPTH");
+    if (pt_cu_variable("PTERA_CHECK_TOLERANCE"))
+        options->order_tolerance = strtod(pt_cu_variable("PTERA_CHECK_TOLERANCE"), NULL);
+    options->order_seed = pt_cu_variable_number("PTERA_CHECK_SCHEDULE");
+    options->order_text = (int)pt_cu_variable_number("PTERA_CHECK_TEXT");
     options->finding = hear;
     options->finding_ud = ctx;
 }
@@ -202,10 +191,10 @@ static void put_counts(const ptera_engine *engine)
 
 void pt_cu_check_end(CUcontext ctx)
 {
-    const char *path = variable("PTERA_CHECK_FILE");
-    if (!ctx->engine || !variable("PTERA_CHECK"))
+    const char *path = pt_cu_variable("PTERA_CHECK_FILE");
+    if (!ctx->engine || !pt_cu_variable("PTERA_CHECK"))
         return;
-    if (variable("PTERA_CHECK_LEAKS"))
+    if (pt_cu_variable("PTERA_CHECK_LEAKS"))
         find_leaks(ctx);
     if (path)
         put_again(ctx->engine, path);

@@ -4,40 +4,28 @@
 #include "runtime/cuda/counted.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "runtime/cuda/context_list.h"
 #include "runtime/cuda/log.h"
-
-static const char *variable(const char *name)
-{
-    const char *value = getenv(name);
-    return value && *value ? value : NULL;
-}
-
-static unsigned number(const char *name)
-{
-    const char *value = variable(name);
-    return value ? (unsigned)strtoul(value, NULL, 10) : 0;
-}
+#include "runtime/cuda/variable.h"
 
 void pt_cu_counted_set(ptera_options *options, char *names, size_t size)
 {
-    if (!variable("PTERA_PROFILE"))
+    if (!pt_cu_variable("PTERA_PROFILE"))
         return;
     snprintf(names, size, "%s%scount", options->observe ? options->observe : "",
              options->observe ? "," : "");
     if (!options->observe) {
-        options->check_kernels = variable("PTERA_PROFILE_KERNELS");
-        options->check_skip = number("PTERA_PROFILE_SKIP");
-        options->check_count = number("PTERA_PROFILE_COUNT");
+        options->check_kernels = pt_cu_variable("PTERA_PROFILE_KERNELS");
+        options->check_skip = pt_cu_variable_number("PTERA_PROFILE_SKIP");
+        options->check_count = pt_cu_variable_number("PTERA_PROFILE_COUNT");
     }
     options->observe = names;
 }
 
 void pt_cu_counted_end(CUcontext ctx)
 {
-    const char *path = variable("PTERA_PROFILE");
+    const char *path = pt_cu_variable("PTERA_PROFILE");
     if (path && ctx->engine && ptera_engine_counts_save(ctx->engine, path) != PTERA_OK)
         pt_cu_log_print("ptera: cannot write %s (PTERA_PROFILE)\n", path);
 }

@@ -4,32 +4,10 @@
 root=$1
 program=$2
 shift 2
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-passed=0
-failed=0
-is() { # NAME COMMAND...
-    name=$1
-    shift
-    if "$@" >"$work/out" 2>&1; then
-        passed=$((passed + 1))
-    else
-        echo "FAILED $name"
-        head -5 "$work/out"
-        failed=$((failed + 1))
-    fi
-}
 tool=$*
+command=check
+. "$root/tests/command.sh"
 kernel="$root/tests/check/mem/bounds.ptx"
-ends() { # STATUS ARGUMENTS...
-    want=$1
-    shift
-    $tool check "$@" >"$work/stdout" 2>"$work/stderr"
-    have=$?
-    [ $have = "$want" ] || { echo "ends with $have, not $want"; cat "$work/stderr"; false; }
-}
-holds() { grep -qF -- "$2" "$1" || { echo "$1 lacks $2"; cat "$1"; false; }; }
-lacks() { ! grep -qF -- "$2" "$1"; }
 
 is save ends 1 mem --save "$work/saved" "$kernel" -k store -b 64 zero:128
 is read ends 1 --read "$work/saved"
@@ -102,5 +80,4 @@ assert physical["region"]["startLine"] > 1 and physical["region"]["startColumn"]
 assert place["logicalLocations"][0]["name"] == "store"
 END
 fi
-echo "formats: $passed passed, $failed failed, 0 skipped"
-[ $failed = 0 ]
+close formats

@@ -4,31 +4,9 @@
 root=$1
 program=$2
 shift 2
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-passed=0
-failed=0
 tool=$*
-is() { # NAME COMMAND...
-    name=$1
-    shift
-    if "$@" >"$work/out" 2>&1; then
-        passed=$((passed + 1))
-    else
-        echo "FAILED $name"
-        head -5 "$work/out"
-        failed=$((failed + 1))
-    fi
-}
-ends() { # STATUS ARGUMENTS...
-    want=$1
-    shift
-    $tool profile "$@" >"$work/stdout" 2>"$work/stderr"
-    have=$?
-    [ $have = "$want" ] || { echo "ends with $have, not $want"; cat "$work/stderr"; false; }
-}
-holds() { grep -qF -- "$2" "$1" || { echo "$1 lacks $2"; cat "$1"; false; }; }
-lacks() { ! grep -qF -- "$2" "$1"; }
+command=profile
+. "$root/tests/command.sh"
 counts() { # METRIC VALUE
     awk -v metric="$1" -v want="$2" '$1 == metric { have = $3 } END { exit have != want }' \
         "$work/stderr" || { grep -F "$1" "$work/stderr"; false; }
@@ -91,5 +69,4 @@ is 'not all' lacks "$work/stderr" load_stride_4
 is 'nor others' lacks "$work/stderr" saxpy
 is 'no program' ends 127 -- /nowhere/program
 
-echo "profile_reports: $passed passed, $failed failed, 0 skipped"
-[ "$failed" = 0 ]
+close profile_reports
