@@ -151,6 +151,15 @@ void pt_init_matrix_multiply(const struct pt_event *e, const struct pt_async_op 
 
 void pt_init_matrix_copy(const struct pt_async_op *op, struct pt_shadow *shadow)
 {
-    if (op->to && op->from && op->read && !op->join && !op->tile)
-        pt_shadow_copy(shadow, op->to, op->from, op->read);
+    uint8_t values[SHADOW_MOST];
+    uint32_t bytes = op->to && op->from && !op->join && !op->tile ? op->read : 0;
+    for (uint32_t n, at = 0; at < bytes; at += n) {
+        n = bytes - at < SHADOW_MOST ? bytes - at : SHADOW_MOST;
+        if (!pt_shadow_any(shadow, op->from + at, n) ||
+            !pt_shadow_get(shadow, op->from + at, n, values))
+            continue;
+        for (uint32_t i = 0; i < n; i++)
+            if (values[i])
+                pt_shadow_set(shadow, op->to + at + i, 1, PT_SHADOW_STORED);
+    }
 }
