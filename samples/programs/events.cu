@@ -33,5 +33,8 @@ int main()
     CUDA(cudaEventElapsedTime(&both, begin, end));
     EXPECT(first >= 0 && second > 0 && both >= second);
     CUDA(cudaFree(out));
+    CUDA(cudaEventDestroy(begin));
+    CUDA(cudaEventDestroy(middle));
+    CUDA(cudaEventDestroy(end));
     return passed();
 }

@@ -57,6 +57,9 @@ int main()
     CUDA(cudaGraphLaunch(exec, stream));
     CUDA(cudaStreamSynchronize(stream));
     EXPECT(host[0] == 9);
+    CUDA(cudaGraphExecDestroy(exec));
+    CUDA(cudaGraphDestroy(graph));
+    CUDA(cudaStreamDestroy(stream));
     CUDA(cudaFree(p));
     return passed();
 }

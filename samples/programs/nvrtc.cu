@@ -34,6 +34,7 @@ int main()
     CUDA(cudaMemcpy(host, p, sizeof host, cudaMemcpyDeviceToHost));
     for (int i = 0; i < 32; i++)
         EXPECT(host[i] == (float)i * i);
+    EXPECT(cuModuleUnload(module) == CUDA_SUCCESS);
     CUDA(cudaFree(p));
     return passed();
 }

@@ -48,6 +48,7 @@ int main()
         CUDA(cudaStreamDestroy(streams[s]));
     }
     CUDA(cudaStreamDestroy(late));
+    CUDA(cudaEventDestroy(done));
     CUDA(cudaFreeHost(host));
     CUDA(cudaFree(device));
     return passed();
