@@ -311,7 +311,7 @@ static int take_options(int argc, char **argv, struct options *o)
                                      {"--schedule", .number = &seed},
                                      {"--order-tolerance", .real = &o->engine.order_tolerance},
                                      {"--order-text", .flag = &has_text},
-                                     {NULL}};
+                                     {0}};
     int left = options_take("check", options, argc, argv);
     o->error_status = (int)status;
     o->engine.order_seed = seed;

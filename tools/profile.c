@@ -143,7 +143,7 @@ static int take_options(int argc, char **argv, struct options *o)
                                      {"--kernel-name", .text = &o->engine.check_kernels},
                                      {"--launch-skip", .number = &o->engine.check_skip},
                                      {"--launch-count", .number = &o->engine.check_count},
-                                     {NULL}};
+                                     {0}};
     int left = options_take("profile", options, argc, argv);
     bool is_all = o->metrics && !strcmp(o->metrics, "all");
     const char *unknown = is_all ? NULL : profile_report_find_unknown(o->metrics);
