@@ -233,6 +233,8 @@ static cudaError_t submit_run(struct end to, struct end from, size_t bytes, cuda
         size_t width = left < bytes ? left : bytes, height = width == row ? bytes / row : 1;
         memory->pitch = width;
         error = submit(to, from, width, height, kind, stream);
+        if (error)
+            break;
         memory->memory = (const uint8_t *)memory->memory + width * height;
         array->y += height - 1;
         array->x += width;
