@@ -141,6 +141,7 @@ void pt_frame_start(struct pt_warp *warp)
         shape_frame(f, body, false);
         s->n_groups = s->used = 0;
         s->free = NULL;
+        memset(s->open, 0, sizeof s->open);
     }
     s->deepest = f;
     f->shallower = f->deeper = NULL;

@@ -95,7 +95,6 @@ enum pt_next {
 /* PT_TEST_sync: the last operation of a kind that a lane has issued. */
 struct pt_issued {
     uint32_t func, insn, group;
-    bool is_open; /* the lane has not waited for it */
 };
 
 struct pt_state {
@@ -129,6 +128,7 @@ struct pt_state {
     uint32_t n_groups;
     struct pt_group groups[PT_WARP_SIZE];
     struct pt_issued issued[PT_GROUP_KINDS][PT_WARP_SIZE];
+    uint32_t open[PT_GROUP_KINDS]; /* lanes that have not waited for them */
     struct pt_fragments *fragments;     /* PT_TEST_sync: fragments.h; NULL: none yet */
     struct pt_extent recent[PT_RECENT]; /* isolated launches: what accesses were found in */
 };

@@ -144,9 +144,11 @@ static bool see_issued(const struct pt_event *e, struct pt_async_op *op)
     if (op->kind == PT_ASYNC_WGMMA)
         pt_fragments_issue(e, op);
     if (op->kind == PT_ASYNC_ARRIVAL) /* whoever waits for it waits for the copies before */
-        s->issued[PT_ASYNC_COPY][op->lane].is_open = false;
-    else if (op->kind < PT_GROUP_KINDS)
-        s->issued[op->kind][op->lane] = (struct pt_issued){e->func, e->insn, op->group, true};
+        s->open[PT_ASYNC_COPY] &= ~(1u << op->lane);
+    if (op->kind < PT_GROUP_KINDS) {
+        s->issued[op->kind][op->lane] = (struct pt_issued){e->func, e->insn, op->group};
+        s->open[op->kind] |= 1u << op->lane;
+    }
     struct pt_mbarrier_seen *seen = op->kind == PT_ASYNC_COUNTED ? seen_at(e, op->mbarrier) : NULL;
     if (seen) {
         e->warp->cta->async->is_busy = true;
@@ -162,9 +164,8 @@ static void see_waited(const struct pt_event *e, uint32_t kind, uint32_t pending
     (void)is_read; /* what is written comes in any case */
     for (uint32_t left = e->lanes; left; left &= left - 1) {
         uint32_t lane = (uint32_t)__builtin_ctz(left);
-        struct pt_issued *last = &s->issued[kind][lane];
-        if (s->committed[kind][lane] - last->group > pending)
-            last->is_open = false;
+        if (s->committed[kind][lane] - s->issued[kind][lane].group > pending)
+            s->open[kind] &= ~(1u << lane);
     }
 }
 
@@ -177,15 +178,15 @@ static void see_exited(const struct pt_event *e)
                           "(cp.async.bulk.wait_group)",
         [PT_ASYNC_WGMMA] = "the thread ends and has not waited for wgmma (wgmma.wait_group)"};
     struct pt_state *s = e->frame->state;
-    for (uint32_t kind = 0; kind < PT_GROUP_KINDS; kind++)
-        for (uint32_t left = e->lanes; left; left &= left - 1) {
+    for (uint32_t kind = 0; kind < PT_GROUP_KINDS; kind++) {
+        for (uint32_t left = e->lanes & s->open[kind]; left; left &= left - 1) {
             uint32_t lane = (uint32_t)__builtin_ctz(left);
-            struct pt_issued *last = &s->issued[kind][lane];
-            if (last->is_open)
-                find(e->warp, PT_FINDING_SYNC_ASYNC,
-                     pt_party_of(e->warp, lane, last->func, last->insn), nobody, texts[kind]);
-            last->is_open = false;
+            const struct pt_issued *last = &s->issued[kind][lane];
+            find(e->warp, PT_FINDING_SYNC_ASYNC, pt_party_of(e->warp, lane, last->func, last->insn),
+                 nobody, texts[kind]);
         }
+        s->open[kind] &= ~e->lanes;
+    }
     if (e->lanes == e->warp->live)
         pt_fragments_end(s, NULL);
 }
