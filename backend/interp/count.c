@@ -56,7 +56,11 @@ static bool place_count(struct pt_code *test, const struct pt_func *func, const 
 
 /* ---- accesses -------------------------------------------------------------------------------- */
 
-enum { SECTOR_SHIFT = 5, WORD_SHIFT = 2, BANKS = 32, PLACES = 8 * PT_WARP_SIZE };
+enum { SECTOR_SHIFT = 5, WORD_SHIFT = 2, BANKS = 32 };
+enum {
+    WIDEST = 32,                             /* bytes of a lane's access */
+    PLACES = (WIDEST / 4 + 1) * PT_WARP_SIZE /* words, or sectors, of a warp's */
+};
 enum { SPACE = 0, USE = 4 /* of a code before an access: no address uses these */ };
 
 /* Puts them in order, each once. Most come so. */
@@ -77,8 +81,7 @@ static uint32_t sort(uint64_t *v, uint32_t n)
     return kept;
 }
 
-/* The units of 1 << shift bytes that the lanes access, each once; those of more than eight a lane
- * (asynchronous copies) are not told apart. */
+/* The units of 1 << shift bytes that the lanes access, each once. */
 static uint32_t find_units(uint64_t units[PLACES], uint32_t lanes, const uint64_t *address,
                            uint64_t bytes, uint32_t shift)
 {
@@ -86,7 +89,7 @@ static uint32_t find_units(uint64_t units[PLACES], uint32_t lanes, const uint64_
     for (; lanes; lanes &= lanes - 1) {
         uint64_t at = address[__builtin_ctz(lanes)];
         uint64_t first = at >> shift, last = (at + bytes - 1) >> shift;
-        for (uint64_t u = first; u <= last && u < first + PLACES / PT_WARP_SIZE; u++)
+        for (uint64_t u = first; u <= last; u++)
             if (!n || units[n - 1] != u)
                 units[n++] = u;
     }
@@ -103,7 +106,7 @@ static void add_wavefronts(struct pt_counted_access *to, uint64_t n)
 static void count_wavefronts(struct pt_counted_access *to, uint32_t lanes, const uint64_t *address,
                              uint64_t bytes)
 {
-    uint32_t words[BANKS][PLACES / BANKS * 4], most = 0;
+    uint32_t words[BANKS][PT_WARP_SIZE], most = 0;
     uint8_t of_bank[BANKS] = {0};
     for (; lanes; lanes &= lanes - 1) {
         uint64_t at = address[__builtin_ctz(lanes)];
@@ -235,10 +238,17 @@ static uint64_t count_local(const struct pt_event *e, uint32_t lanes, const uint
         uint32_t lane = (uint32_t)__builtin_ctz(lanes);
         uint64_t thread = e->warp->index * PT_WARP_SIZE + lane;
         uint64_t at = address[lane] - (uintptr_t)cta->local - thread * cta->launch->local_stride;
-        for (uint64_t word = at / 4; word <= (at + bytes - 1) / 4 && n < PLACES; word++)
+        for (uint64_t word = at / 4; word <= (at + bytes - 1) / 4; word++)
             units[n++] = word * (PT_WARP_SIZE * 4 >> SECTOR_SHIFT) + lane / 8;
     }
     return sort(units, n);
+}
+
+/* Of asynchronous copies, each of which lies in one piece. */
+static uint64_t count_bulk(unsigned space, uint32_t lanes, uint64_t bytes)
+{
+    uint64_t part = space == PT_COUNTED_SHARED ? BANKS << WORD_SHIFT : 1 << SECTOR_SHIFT;
+    return (uint64_t)__builtin_popcount(lanes) * ((bytes + part - 1) / part);
 }
 
 static void count_parts(struct pt_counted_access *to, const struct pt_event *e, unsigned space,
@@ -246,7 +256,9 @@ static void count_parts(struct pt_counted_access *to, const struct pt_event *e, 
 {
     const uint64_t *address = access->address;
     uint64_t units[PLACES], bytes = access->bytes;
-    if (space == PT_COUNTED_SHARED)
+    if (bytes > WIDEST)
+        to->parts += count_bulk(space, lanes, bytes);
+    else if (space == PT_COUNTED_SHARED)
         count_shared(to, e, lanes, access);
     else if (space == PT_COUNTED_LOCAL)
         to->parts += count_local(e, lanes, address, bytes);
