@@ -306,8 +306,8 @@ PTERA_API ptera_result ptera_finding_kind_get(unsigned index, ptera_finding_kind
  * memory each, requests of warps, threads, bytes, and parts: sectors of 32 bytes of global and
  * local memory, wavefronts of shared memory, different words of constant memory; and bank conflicts
  * of shared memory. Then whether it has a guard (0 or 1); what it does (load, store, copy, atom,
- * red, or its chapter: "float"), its spelling, its function, and the source's line and file (0 and
- * - if unknown).
+ * red, branch, or its chapter: "float"), its spelling, its function, and the source's line and
+ * file (0 and - if unknown).
  * Returns PTERA_ERROR_FILE if it cannot be written. */
 PTERA_API ptera_result ptera_engine_counts_save(ptera_engine *engine, const char *path);
 

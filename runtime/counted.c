@@ -87,12 +87,14 @@ static uint8_t *find_read(const struct pt_module *m, const struct pt_func *f,
     return is_read;
 }
 
-/* Accesses by what they do, others by their chapter. An atomic whose result nobody reads is a
- * reduction, as NVIDIA's assembler has it. */
+/* Accesses and branches by what they do, others by their chapter. An atomic whose result nobody
+ * reads is a reduction, as NVIDIA's assembler has it. */
 static const char *kind_of(const struct pt_form *form, const struct pt_operand *first,
                            const uint8_t *is_read)
 {
     bool has_result = first && first->kind == PT_OPND_REG && is_read[first->index];
+    if (form->op == PT_OP_bra || form->op == PT_OP_brx_idx)
+        return "branch";
     if (form->effects & PT_FX_ATOMIC)
         return has_result ? "atom" : "red";
     if (form->effects & PT_FX_READ)

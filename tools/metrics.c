@@ -5,7 +5,7 @@
 
 enum kind metrics_kind(const struct counted_insn *x)
 {
-    static const char *const names[KIND_NONE] = {"load", "store", "copy", "atom", "red"};
+    static const char *const names[KIND_NONE] = {"load", "store", "copy", "atom", "red", "branch"};
     int kind = 0;
     while (kind < KIND_NONE && strcmp(names[kind], x->kind) != 0)
         kind++;
@@ -63,13 +63,13 @@ static void add_insn(struct sums *s, const struct counted_insn *x)
     s->warps += x->warps;
     s->lanes += x->lanes;
     s->on += x->on;
-    if (begins(x->spelling, "bra") || begins(x->spelling, "brx")) {
+    if (kind == KIND_BRANCH) {
         s->branches += x->warps;
         s->split_branches += x->split;
     }
     if (operation != OPERATIONS)
         s->operations[operation] += x->on;
-    for (int i = 0; kind != KIND_NONE && i < COUNTED_SPACES; i++) {
+    for (int i = 0; kind < KIND_BRANCH && i < COUNTED_SPACES; i++) {
         s->access[kind][i].warps += x->spaces[i].requests ? x->warps : 0;
         add_access(&s->access[kind][i].sum, &x->spaces[i]);
     }

@@ -4,7 +4,8 @@
 
 #include "tools/counts.h"
 
-enum kind { KIND_LOAD, KIND_STORE, KIND_COPY, KIND_ATOM, KIND_RED, KIND_NONE };
+/* Those before KIND_BRANCH access memory. */
+enum kind { KIND_LOAD, KIND_STORE, KIND_COPY, KIND_ATOM, KIND_RED, KIND_BRANCH, KIND_NONE };
 
 enum operation {
 #define OPERATION(ID, NAME) OPERATION_##ID,
@@ -21,7 +22,7 @@ struct sums {
     struct {
         uint64_t warps; /* that came to instructions that access it */
         struct counted_access sum;
-    } access[KIND_NONE][COUNTED_SPACES];
+    } access[KIND_BRANCH][COUNTED_SPACES];
     unsigned threads, cta_warps;
     uint64_t n_ctas, n_warps; /* of a launch */
 };

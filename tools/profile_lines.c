@@ -153,7 +153,7 @@ bool profile_report_put_lines(FILE *out, const struct counts *counts, bool is_pt
 
 static bool is_branch(const struct counted_insn *x)
 {
-    return !strncmp(x->spelling, "bra", 3);
+    return metrics_kind(x) == KIND_BRANCH;
 }
 
 /* The same instruction, counted in other kernels or shapes: the next place of it. */

@@ -270,15 +270,21 @@ static void count_parts(struct pt_counted_access *to, const struct pt_event *e, 
         to->parts += count_sectors(lanes, address, bytes);
 }
 
+static void add_request(struct pt_counted_access *to, unsigned space, uint32_t lanes,
+                        uint64_t bytes)
+{
+    uint64_t n_lanes = (uint64_t)__builtin_popcount(lanes);
+    /* Each word of a thread's local memory lies in another line. */
+    to->requests += space == PT_COUNTED_LOCAL ? (bytes + 3) / 4 : 1;
+    to->lanes += n_lanes;
+    to->bytes += n_lanes * bytes;
+}
+
 static void add(const struct pt_event *e, unsigned space, uint32_t lanes,
                 const struct pt_access *access)
 {
     struct pt_counted_access *n = &count_of(e->warp->cta, e->func, e->insn)->spaces[space];
-    uint64_t n_lanes = (uint64_t)__builtin_popcount(lanes);
-    /* Each word of a thread's local memory lies in another line. */
-    n->requests += space == PT_COUNTED_LOCAL ? (access->bytes + 3) / 4 : 1;
-    n->lanes += n_lanes;
-    n->bytes += n_lanes * access->bytes;
+    add_request(n, space, lanes, access->bytes);
     count_parts(n, e, space, lanes, access);
 }
 
@@ -329,10 +335,7 @@ static void add_again(const struct pt_event *e, unsigned space, const struct pt_
     bool is_near = space != PT_COUNTED_LOCAL && fits(f, a, first);
     if (is_near && last->id == id && last->lanes == f->mask && last->space == space &&
         last->start == first % 32 && was_same(last, f, a, first)) {
-        uint64_t n_lanes = (uint64_t)__builtin_popcount(f->mask);
-        n->requests++;
-        n->lanes += n_lanes;
-        n->bytes += n_lanes * access->bytes;
+        add_request(n, space, f->mask, access->bytes);
         n->parts += last->parts;
         n->conflicts += last->conflicts;
         return;
