@@ -3,6 +3,8 @@
 #ifndef PTERA_BACKEND_COUNTS_H
 #define PTERA_BACKEND_COUNTS_H
 
+#include <stdatomic.h>
+
 #include "ir/ir.h"
 
 enum {
@@ -34,6 +36,18 @@ struct pt_count {
     struct pt_counted_access spaces[PT_COUNTED_SPACES];
 };
 
+/* Who asked for the most parts at once by an instruction: of equal ones the first CTA's. What is
+ * copied in one piece is not kept. Workers share it. */
+struct pt_counted_worst {
+    _Atomic uint64_t rank; /* 0: nobody; the higher, the worse */
+    atomic_flag is_written;
+    uint8_t space, bytes; /* of each lane */
+    uint32_t lanes, parts, warp;
+    uint64_t cta;
+    uint64_t
+        address[32]; /* of lanes; of shared and local memory in the cluster's, or the thread's */
+};
+
 /* An instruction's last access. */
 struct pt_counted_last {
     uint32_t id; /* its number in struct pt_counts, plus 1; 0: none */
@@ -50,6 +64,7 @@ struct pt_counts {
     const uint32_t *first;        /* by function: the number of its first one */
     struct pt_count *v;           /* by worker, n of each */
     struct pt_counted_last *last; /* by worker, PT_COUNTED_LASTS of each */
+    struct pt_counted_worst *worst;
 };
 
 /* By instruction, whether the lanes that come to it may be others than those of the instruction

@@ -42,7 +42,9 @@ bool pt_counted_begin(struct pt_job *job)
     size_t firsts = sizeof(struct pt_counts);
     size_t rows = pt_round_up(firsts + n_funcs * sizeof(uint32_t), _Alignof(struct pt_count));
     size_t lasts = rows + n * workers * sizeof(struct pt_count);
-    size_t bytes = lasts + workers * PT_COUNTED_LASTS * sizeof(struct pt_counted_last);
+    size_t worst = lasts + workers * PT_COUNTED_LASTS * sizeof(struct pt_counted_last);
+    worst = pt_round_up(worst, _Alignof(struct pt_counted_worst));
+    size_t bytes = worst + n * sizeof(struct pt_counted_worst);
     char *room = n <= UINT32_MAX ? pt_engine_alloc(job->engine, bytes) : NULL;
     if (!room)
         return false;
@@ -53,7 +55,8 @@ bool pt_counted_begin(struct pt_job *job)
     }
     struct pt_counts *counts = (struct pt_counts *)(void *)room;
     *counts = (struct pt_counts){(uint32_t)n, first, (struct pt_count *)(void *)(room + rows),
-                                 (struct pt_counted_last *)(void *)(room + lasts)};
+                                 (struct pt_counted_last *)(void *)(room + lasts),
+                                 (struct pt_counted_worst *)(void *)(room + worst)};
     job->launch.counts = counts;
     return true;
 }
@@ -142,6 +145,7 @@ static void put_insns(struct pt_counted *c, const struct pt_job *job, struct pt_
     const struct pt_counts *counts = job->launch.counts;
     c->insns = pt_arena_alloc(arena, counts->n * sizeof *c->insns);
     c->counts = pt_arena_alloc(arena, counts->n * sizeof *c->counts);
+    c->worst = pt_arena_alloc(arena, counts->n * sizeof *c->worst);
     for (uint32_t func = 1; func < m->funcs.n; func++)
         if (count_insns(m, func) && (!m->funcs.v[func].is_entry || func == job->kernel->func))
             put_func(c, m, func, arena);
@@ -170,6 +174,7 @@ static struct pt_counted *make(const struct pt_job *job)
     c->shared_static = l->program->shared_static;
     c->shared_dynamic = l->shared_dynamic;
     c->registers = pt_registers_count(job->kernel);
+    c->device = engine->device->id;
     c->sms = (uint32_t)engine->device->sms;
     c->sm_warps = l->sm_warps;
     c->ctas = (uint32_t)pt_device_blocks(engine->device, (int)l->threads, (int)c->registers,
@@ -212,6 +217,10 @@ static void add_func(struct pt_counted *c, const struct pt_counted_func *x,
     pt_counts_spread(f, x->leads, sum);
     for (uint32_t i = 0; i < f->insns.n; i++)
         add(&c->counts[x->first + i], &sum[i]);
+    const struct pt_counted_worst *worst = &counts->worst[counts->first[x->func]];
+    for (uint32_t i = 0; i < f->insns.n; i++)
+        if (worst[i].rank > c->worst[x->first + i].rank)
+            c->worst[x->first + i] = worst[i];
 }
 
 void pt_counted_end(struct pt_job *job, uint64_t ns)

@@ -29,13 +29,15 @@ struct pt_counted {
     const char *kernel, *module;
     uint32_t grid[3], block[3], cluster[3];
     uint32_t shared_static, shared_dynamic, registers;
+    const char *device;     /* its id */
     uint32_t ctas;          /* that an SM of the device has at once */
     uint32_t sms, sm_warps; /* of the device; warps that an SM has at most */
     uint64_t launches, ns;
     uint32_t n;
     PT_VEC(struct pt_counted_func) funcs;
-    struct pt_counted_insn *insns; /* of the functions, one after the other */
-    struct pt_count *counts;       /* theirs, of all launches so far */
+    struct pt_counted_insn *insns;  /* of the functions, one after the other */
+    struct pt_count *counts;        /* theirs, of all launches so far */
+    struct pt_counted_worst *worst; /* likewise */
 };
 
 void pt_counted_init(ptera_engine *engine);

@@ -30,6 +30,23 @@ static void put_insn(FILE *out, const struct pt_counted_insn *x, const struct pt
             x->file ? x->file : "-");
 }
 
+/* Addresses of global and constant memory from the first 128 bytes on that they lie in: the same in
+ * each run. */
+static void put_worst(FILE *out, const struct pt_counted_worst *w)
+{
+    bool is_window = w->space == PT_COUNTED_SHARED || w->space == PT_COUNTED_LOCAL;
+    uint64_t least = is_window ? 0 : UINT64_MAX;
+    for (uint32_t left = w->lanes; left; left &= left - 1) {
+        uint64_t at = w->address[__builtin_ctz(left)];
+        least = at < least ? at : least;
+    }
+    fprintf(out, "worst %u %u %u %u %" PRIu64 " %u", w->space, w->bytes, w->lanes, w->parts, w->cta,
+            w->warp);
+    for (uint32_t left = w->lanes; left; left &= left - 1)
+        fprintf(out, " %" PRIu64, w->address[__builtin_ctz(left)] - least / 128 * 128);
+    fputc('\n', out);
+}
+
 static void put(FILE *out, const struct pt_counted *c)
 {
     put_text(out, "kernel", c->kernel);
@@ -41,8 +58,12 @@ static void put(FILE *out, const struct pt_counted *c)
             c->shared_dynamic, c->registers);
     fprintf(out, "ctas %u\nsms %u\nsm_warps %u\n", c->ctas, c->sms, c->sm_warps);
     fprintf(out, "launches %" PRIu64 "\nns %" PRIu64 "\n", c->launches, c->ns);
-    for (uint32_t i = 0; i < c->n; i++)
+    fprintf(out, "device %s\n", c->device);
+    for (uint32_t i = 0; i < c->n; i++) {
         put_insn(out, &c->insns[i], &c->counts[i]);
+        if (c->worst[i].rank)
+            put_worst(out, &c->worst[i]);
+    }
 }
 
 ptera_result ptera_engine_counts_save(ptera_engine *engine, const char *path)

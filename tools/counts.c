@@ -88,6 +88,22 @@ static void read_insn(struct counted_insn *x, char *at)
     x->file = at;
 }
 
+static bool read_worst(struct counted_insn *x, char *at)
+{
+    struct counted_worst *w = x->worst = calloc(1, sizeof *w);
+    if (!w)
+        return false;
+    w->space = (enum counted_space)(next_number(&at) % COUNTED_SPACES);
+    w->bytes = (unsigned)next_number(&at);
+    w->lanes = (unsigned)next_number(&at);
+    w->parts = (unsigned)next_number(&at);
+    w->cta = next_number(&at);
+    w->warp = (unsigned)next_number(&at);
+    for (unsigned left = w->lanes; left; left &= left - 1)
+        w->address[__builtin_ctz(left)] = next_number(&at);
+    return true;
+}
+
 static bool read_shape(const char *name, const char *wanted, unsigned v[3], const char *at)
 {
     return !strcmp(name, wanted) && sscanf(at, "%u %u %u", &v[0], &v[1], &v[2]) == 3;
@@ -113,6 +129,8 @@ static bool read_field(struct counted_kernel *k, const char *name, const char *a
             return sscanf(at, "%u", numbers[i].v) == 1;
     if (!strcmp(name, "module"))
         k->module = at;
+    else if (!strcmp(name, "device"))
+        k->device = at;
     else if (!strcmp(name, "launches"))
         k->launches = strtoull(at, NULL, 10);
     else if (!strcmp(name, "ns"))
@@ -132,7 +150,7 @@ static const char *read_line(struct counts *counts, char *line)
         if (!k)
             return strerror(ENOMEM);
         k->name = at;
-        k->module = "";
+        k->module = k->device = "";
         return NULL;
     }
     if (k && !strcmp(name, "insn")) {
@@ -141,6 +159,8 @@ static const char *read_line(struct counts *counts, char *line)
             read_insn(x, at);
         return x ? NULL : strerror(ENOMEM);
     }
+    if (k && k->n && !strcmp(name, "worst") && !k->insns[k->n - 1].worst)
+        return read_worst(&k->insns[k->n - 1], at) ? NULL : strerror(ENOMEM);
     return k && read_field(k, name, at) ? NULL : "this is no file of ptera_engine_counts_save";
 }
 
@@ -162,8 +182,11 @@ bool counts_read(struct counts *counts, const char *path)
 
 void counts_free(struct counts *counts)
 {
-    for (size_t i = 0; i < counts->n; i++)
+    for (size_t i = 0; i < counts->n; i++) {
+        for (size_t k = 0; k < counts->v[i].n; k++)
+            free(counts->v[i].insns[k].worst);
         free(counts->v[i].insns);
+    }
     free(counts->v);
     free(counts->text);
 }

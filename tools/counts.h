@@ -13,6 +13,14 @@ struct counted_access {
     uint64_t requests, lanes, bytes, parts, conflicts;
 };
 
+/* The warp that asked for the most parts at once. */
+struct counted_worst {
+    enum counted_space space;
+    unsigned bytes, lanes, parts, warp;
+    uint64_t cta;
+    uint64_t address[32]; /* of the lanes that take part */
+};
+
 struct counted_insn {
     unsigned line, col;
     uint64_t warps, lanes, on, split;
@@ -21,11 +29,12 @@ struct counted_insn {
     const char *kind, *spelling, *func;
     unsigned file_line; /* 0: not known */
     const char *file;
+    struct counted_worst *worst; /* NULL: none is known */
 };
 
 /* The launches of a kernel in one shape. */
 struct counted_kernel {
-    const char *name, *module;
+    const char *name, *module, *device;
     unsigned grid[3], block[3], cluster[3];
     unsigned shared_static, shared_dynamic, registers, ctas, sms, sm_warps;
     uint64_t launches, ns;
