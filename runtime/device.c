@@ -17,8 +17,8 @@ enum {
 };
 
 static const struct pt_device_limits limits[] = {
-#define LIMITS(major, minor, threads, blocks, sm_kib, block_kib, reserved, unit, cluster) \
-    {major, minor, threads, blocks, sm_kib << 10, block_kib << 10, reserved, unit, cluster},
+#define LIMITS(major, minor, threads, blocks, sm_kib, block_kib, ...) \
+    {major, minor, threads, blocks, sm_kib << 10, block_kib << 10, __VA_ARGS__},
 #define DEVICE(...)
 #include "runtime/device.def"
 #undef LIMITS

@@ -50,6 +50,7 @@ struct pt_device_limits {
     int reserved_shared; /* bytes of sm_shared for each block, beside its own */
     int shared_unit;     /* bytes that a block's are a multiple of */
     int cluster;         /* the most blocks of one; 0: there are no clusters */
+    int fma32, fma64;    /* fused multiply-adds of an SM a clock */
 };
 
 struct pt_device {
@@ -57,6 +58,7 @@ struct pt_device {
     const char *name; /* as NVIDIA's driver has it */
     const struct pt_device_limits *limits;
     int sms, l2_kib, memory_khz, memory_bits, memory_mib;
+    int boost_mhz; /* 0: not known */
 };
 
 /* NULL past the last. */

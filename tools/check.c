@@ -326,10 +326,11 @@ static int take_options(int argc, char **argv, struct options *o)
 
 static int explain(const char *kind)
 {
-    if (kind && page_put(stdout, kind))
-        return EXIT_GOOD;
+    const char *page = kind ? page_find("docs/findings", kind) : NULL;
+    if (page)
+        fputs(page, stdout);
     if (kind)
-        return wrong_usage("there is no kind of finding", kind);
+        return page ? EXIT_GOOD : wrong_usage("there is no kind of finding", kind);
     ptera_finding_kind k = {.size = sizeof k};
     for (unsigned i = 0; ptera_finding_kind_get(i, &k) == PTERA_OK; i++)
         printf("%-28s %s\n", k.name, k.summary);

@@ -1,11 +1,8 @@
-/* The pages of docs/findings, which the build puts into the program. */
+/* Files of docs/findings and tools/html, which the build puts into the program. */
 #ifndef PTERA_TOOLS_PAGES_H
 #define PTERA_TOOLS_PAGES_H
 
-#include <stdbool.h>
-#include <stdio.h>
-
-/* False: there is no page of that name. */
-bool page_put(FILE *out, const char *name);
+/* The text, by its folder and its name without its ending. NULL: there is none. */
+const char *page_find(const char *folder, const char *name);
 
 #endif

@@ -26,7 +26,10 @@ static const char profile_help[] =
     "  --lines             by lines of the source\n"
     "  --ptx-lines         by lines of the PTX\n"
     "  --coverage FILE     writes which lines and branches of device code ran, in lcov's format "
-    "(genhtml reads it)\n\n"
+    "(genhtml reads it)\n"
+    "  --html FILE         writes a page for browsers: kernels, roofline, source and PTX with "
+    "heat, who accesses what, branches,\n"
+    "                      occupancy\n\n"
     "  --log-file FILE     where the report goes (standard error)\n"
     "  --save FILE         keeps the counts, for --read\n"
     "  --kernel-name NAME  kernels of that name, a pattern of the shell, alone\n"
@@ -38,7 +41,7 @@ static const char profile_help[] =
     "that of `ptera run`, or the program's own.\n";
 
 struct options {
-    const char *metrics, *coverage, *log_file, *save, *read;
+    const char *metrics, *coverage, *html, *log_file, *save, *read;
     bool is_csv, has_lines, has_ptx_lines, asks_metrics;
     ptera_options engine; /* what is asked of it, or of the program's */
 };
@@ -63,11 +66,13 @@ static bool put(FILE *out, const struct options *o, const struct counts *counts)
     return true;
 }
 
-static int put_coverage(const struct options *o, const struct counts *counts)
+/* Into a file of its own, if that is asked for. */
+static bool put_file(const char *path, bool (*put)(FILE *out, const struct counts *counts),
+                     const struct counts *counts)
 {
-    FILE *out = fopen(o->coverage, "we");
-    bool is_put = out && profile_report_put_coverage(out, counts);
-    return out && fclose(out) == 0 && is_put ? EXIT_GOOD : cannot_write(o->coverage);
+    FILE *out = path ? fopen(path, "we") : NULL;
+    bool is_put = out && put(out, counts);
+    return !path || (out && fclose(out) == 0 && is_put) || cannot_write(path) == EXIT_GOOD;
 }
 
 /* `status`: of the run so far. Returns the command's. */
@@ -80,8 +85,8 @@ static int report_file(const struct options *o, const char *path, int status)
         is_good = cannot_write(o->log_file ? o->log_file : "the report") == EXIT_GOOD;
     if (out && out != stderr && fclose(out) != 0)
         is_good = cannot_write(o->log_file) == EXIT_GOOD;
-    if (is_good && o->coverage)
-        is_good = put_coverage(o, &counts) == EXIT_GOOD;
+    is_good = is_good && put_file(o->coverage, profile_report_put_coverage, &counts);
+    is_good = is_good && put_file(o->html, profile_report_put_html, &counts);
     counts_free(&counts);
     return is_good ? status : EXIT_FAILED;
 }
@@ -136,6 +141,7 @@ static int take_options(int argc, char **argv, struct options *o)
                                      {"--lines", .flag = &o->has_lines},
                                      {"--ptx-lines", .flag = &o->has_ptx_lines},
                                      {"--coverage", .text = &o->coverage},
+                                     {"--html", .text = &o->html},
                                      {"--log-file", .text = &o->log_file},
                                      {"--save", .text = &o->save},
                                      {"--read", .text = &o->read},

@@ -4,117 +4,27 @@
 #include <string.h>
 
 #include "tools/metrics.h"
+#include "tools/places.h"
 #include "tools/profile_report.h"
 
-/* Where an instruction stands. */
-struct place {
-    const char *file;
-    unsigned line;
-    const struct counted_insn *insn;
-};
-
-struct places {
-    struct place *v;
-    size_t n;
-};
-
-static int by_place(const void *a, const void *b)
-{
-    const struct place *x = a, *y = b;
-    int order = strcmp(x->file, y->file);
-    if (order)
-        return order;
-    if (x->line != y->line)
-        return x->line < y->line ? -1 : 1;
-    return x->insn < y->insn ? -1 : x->insn > y->insn;
-}
-
-static bool add_places(struct places *to, const struct counted_kernel *k, bool is_ptx)
-{
-    struct place *v = realloc(to->v, (to->n + k->n + 1) * sizeof *v);
-    if (!v)
-        return false;
-    to->v = v;
-    for (size_t i = 0; i < k->n; i++) {
-        const struct counted_insn *x = &k->insns[i];
-        bool is_source = x->file_line && !is_ptx;
-        to->v[to->n++] =
-            (struct place){is_source ? x->file : k->module, is_source ? x->file_line : x->line, x};
-    }
-    return true;
-}
-
-static bool is_same_line(const struct place *a, const struct place *b)
-{
-    return a->line == b->line && !strcmp(a->file, b->file);
-}
-
-/* The first behind place i that is of another line. */
-static size_t end_of_line(const struct places *p, size_t i)
-{
-    size_t end = i;
-    while (end < p->n && is_same_line(&p->v[i], &p->v[end]))
-        end++;
-    return end;
-}
-
 /* ---- a table --------------------------------------------------------------------------------- */
-
-/* A text file whose lines are asked for in ascending order. */
-struct source {
-    const char *path;
-    FILE *in;
-    char *text;
-    size_t room;
-    unsigned line; /* `text` */
-};
-
-static void close_source(struct source *s)
-{
-    if (s->in)
-        fclose(s->in);
-    free(s->text);
-}
-
-static const char *source_line(struct source *s, const char *path, unsigned line)
-{
-    if (!s->path || strcmp(s->path, path) != 0) {
-        close_source(s);
-        *s = (struct source){.path = path, .in = fopen(path, "re")};
-    }
-    while (s->in && s->line < line && getline(&s->text, &s->room, s->in) >= 0)
-        s->line++;
-    if (!s->in || s->line != line)
-        return "";
-    s->text[strcspn(s->text, "\n")] = 0;
-    return s->text;
-}
 
 static void put_line(FILE *out, const struct places *p, size_t from, size_t to, uint64_t all,
                      struct source *source)
 {
-    uint64_t warps = 0, lanes = 0, sectors = 0, requests = 0, wavefronts = 0, conflicts = 0;
-    for (size_t i = from; i < to; i++) {
-        const struct counted_insn *x = p->v[i].insn;
-        warps += x->warps;
-        lanes += x->on;
-        sectors += x->spaces[COUNTED_GLOBAL].parts + x->spaces[COUNTED_LOCAL].parts;
-        requests += x->spaces[COUNTED_GLOBAL].requests + x->spaces[COUNTED_LOCAL].requests;
-        wavefronts += x->spaces[COUNTED_SHARED].parts;
-        conflicts += x->spaces[COUNTED_SHARED].conflicts;
-    }
-    fprintf(out, "%6u %12" PRIu64 " %5.1f %5.1f ", p->v[from].line, warps,
-            all ? 100.0 * (double)warps / (double)all : 0,
-            warps ? (double)lanes / (double)warps : 0);
-    if (requests)
-        fprintf(out, "%10" PRIu64 " %5.1f ", sectors, (double)sectors / (double)requests);
+    const struct line_sums s = places_sum(p, from, to);
+    fprintf(out, "%6u %12" PRIu64 " %5.1f %5.1f ", p->v[from].line, s.warps,
+            all ? 100.0 * (double)s.warps / (double)all : 0,
+            s.warps ? (double)s.lanes / (double)s.warps : 0);
+    if (s.requests)
+        fprintf(out, "%10" PRIu64 " %5.1f ", s.sectors, (double)s.sectors / (double)s.requests);
     else
         fprintf(out, "%10s %5s ", "", "");
-    if (wavefronts)
-        fprintf(out, "%10" PRIu64 " %9" PRIu64, wavefronts, conflicts);
+    if (s.wavefronts)
+        fprintf(out, "%10" PRIu64 " %9" PRIu64, s.wavefronts, s.conflicts);
     else
         fprintf(out, "%10s %9s", "", "");
-    fprintf(out, "  %s\n", source_line(source, p->v[from].file, p->v[from].line));
+    fprintf(out, "  %s\n", places_source_line(source, p->v[from].file, p->v[from].line));
 }
 
 static void put_kernel_lines(FILE *out, const struct counted_kernel *k, const struct places *p)
@@ -123,15 +33,15 @@ static void put_kernel_lines(FILE *out, const struct counted_kernel *k, const st
     struct sums s;
     metrics_sum(&s, k);
     fprintf(out, "%s\n", k->name);
-    for (size_t i = 0; i < p->n; i = end_of_line(p, i)) {
+    for (size_t i = 0; i < p->n; i = places_line_end(p, i)) {
         if (!i || strcmp(p->v[i].file, p->v[i - 1].file) != 0)
             fprintf(out,
                     "%s\n  line        warps     %% lanes    sectors  each wavefronts "
                     "conflicts\n",
                     p->v[i].file);
-        put_line(out, p, i, end_of_line(p, i), s.warps, &source);
+        put_line(out, p, i, places_line_end(p, i), s.warps, &source);
     }
-    close_source(&source);
+    places_source_close(&source);
 }
 
 bool profile_report_put_lines(FILE *out, const struct counts *counts, bool is_ptx)
@@ -139,9 +49,9 @@ bool profile_report_put_lines(FILE *out, const struct counts *counts, bool is_pt
     bool is_good = true;
     for (size_t i = 0; is_good && i < counts->n; i++) {
         struct places places = {0};
-        is_good = add_places(&places, &counts->v[i], is_ptx);
+        is_good = places_add(&places, &counts->v[i], is_ptx);
         if (is_good) {
-            qsort(places.v, places.n, sizeof *places.v, by_place);
+            places_sort(&places);
             put_kernel_lines(out, &counts->v[i], &places);
         }
         free(places.v);
@@ -208,7 +118,7 @@ static size_t put_file(FILE *out, const struct places *p, size_t from)
     size_t i = from;
     fprintf(out, "TN:\nSF:%s\n", file);
     for (size_t end; i < p->n && !strcmp(p->v[i].file, file); i = end) {
-        end = end_of_line(p, i);
+        end = places_line_end(p, i);
         uint64_t n = count_line(p, i, end);
         fprintf(out, "DA:%u,%" PRIu64 "\n", p->v[i].line, n);
         lines++;
@@ -225,9 +135,9 @@ bool profile_report_put_coverage(FILE *out, const struct counts *counts)
     struct places places = {0};
     bool is_good = true;
     for (size_t i = 0; is_good && i < counts->n; i++)
-        is_good = add_places(&places, &counts->v[i], false);
+        is_good = places_add(&places, &counts->v[i], false);
     if (is_good)
-        qsort(places.v, places.n, sizeof *places.v, by_place);
+        places_sort(&places);
     for (size_t i = 0; is_good && i < places.n;)
         i = put_file(out, &places, i);
     free(places.v);

@@ -82,7 +82,7 @@ struct hint {
     uint64_t (*of)(const struct counted_insn *x); /* may be NULL */
 };
 
-static void put_hints(FILE *out, const struct sums *s)
+void profile_report_put_hints(FILE *out, const struct sums *s)
 {
     const struct counted_kernel *k = s->kernel;
     double lanes = value(s, "warp_execution_efficiency"), loads = value(s, "gld_efficiency"),
@@ -140,7 +140,7 @@ void profile_report_put_table(FILE *out, const struct counts *counts)
                 value(&s, "sm__maximum_warps_per_active_cycle_pct"));
         put_kernel_name(out, k);
         fputc('\n', out);
-        put_hints(out, &s);
+        profile_report_put_hints(out, &s);
     }
 }
 

@@ -5,10 +5,12 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-#include "tools/counts.h"
+#include "tools/metrics.h"
 
 /* A table of kernels, and what limits each. */
 void profile_report_put_table(FILE *out, const struct counts *counts);
+/* What limits a kernel: a line each, four spaces before it. */
+void profile_report_put_hints(FILE *out, const struct sums *s);
 /* Metrics, of which `names` has some between commas (NULL: all): as ncu --csv --page raw, or one a
  * line. */
 void profile_report_put_metrics(FILE *out, const struct counts *counts, const char *names,
@@ -20,5 +22,7 @@ const char *profile_report_find_unknown(const char *names);
 bool profile_report_put_lines(FILE *out, const struct counts *counts, bool is_ptx);
 /* lcov's format: which lines and branches of the source ran, of those that have code. */
 bool profile_report_put_coverage(FILE *out, const struct counts *counts);
+/* All of it as a page. */
+bool profile_report_put_html(FILE *out, const struct counts *counts);
 
 #endif

@@ -2,31 +2,8 @@
  * a picture of who accesses what. */
 #include <string.h>
 
+#include "tools/html.h"
 #include "tools/report.h"
-
-static const char head[] =
-    "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>ptera check</title>\n"
-    "<style>body{font:15px sans-serif;margin:2em auto;max-width:70em}"
-    "pre{background:#f4f4f4;padding:.6em;overflow:auto}b.at{background:#fd8}"
-    "section{border-top:1px solid #ccc;margin-top:1.5em}h2{font-size:1.1em}"
-    "td{padding:.1em .8em .1em 0;vertical-align:top}svg text{font:12px sans-serif}</style>"
-    "</head><body>\n<h1>ptera check</h1>\n";
-
-static void put_text(FILE *out, const char *text)
-{
-    for (; *text; text++) {
-        if (*text == '<')
-            fputs("&lt;", out);
-        else if (*text == '>')
-            fputs("&gt;", out);
-        else if (*text == '&')
-            fputs("&amp;", out);
-        else if (*text == '"')
-            fputs("&quot;", out);
-        else
-            fputc(*text, out);
-    }
-}
 
 /* Lines around one, if the file is there. */
 static void put_source(FILE *out, const char *path, unsigned number)
@@ -42,7 +19,7 @@ static void put_source(FILE *out, const char *path, unsigned number)
             continue;
         line[strcspn(line, "\n")] = 0;
         fprintf(out, "%s%5u  ", n == number ? "<b class=\"at\">" : "", n);
-        put_text(out, line);
+        html_put_text(out, line);
         fprintf(out, "%s\n", n == number ? "</b>" : "");
     }
     fprintf(out, "</pre>\n");
@@ -54,7 +31,7 @@ static void put_row(FILE *out, const char *name, const char *value)
     if (!*value)
         return;
     fprintf(out, "<tr><td>%s</td><td>", name);
-    put_text(out, value);
+    html_put_text(out, value);
     fprintf(out, "</td></tr>\n");
 }
 
@@ -101,16 +78,16 @@ static void put_picture(FILE *out, const struct finding *f)
         put_box(out, 74, &f->parties[1]);
     fprintf(out, "<rect x=\"380\" y=\"40\" width=\"330\" height=\"40\" fill=\"#fed\" "
                  "stroke=\"#876\"/><text x=\"390\" y=\"64\">");
-    put_text(out, f->parties[0].what);
+    html_put_text(out, f->parties[0].what);
     fprintf(out, "</text></svg>\n");
 }
 
 static void put_finding(FILE *out, const struct finding *f)
 {
     fprintf(out, "<section><h2>");
-    put_text(out, f->data.message);
+    html_put_text(out, f->data.message);
     fprintf(out, "</h2>\n<p>%s%s, kernel ", f->data.kind, f->data.is_note ? " (a note)" : "");
-    put_text(out, *f->data.kernel ? f->data.kernel : "none");
+    html_put_text(out, *f->data.kernel ? f->data.kernel : "none");
     fprintf(out, ", %llu time%s</p>\n", (unsigned long long)f->data.count,
             f->data.count > 1 ? "s" : "");
     put_picture(out, f);
@@ -122,12 +99,12 @@ static void put_finding(FILE *out, const struct finding *f)
 
 void report_html_put(FILE *out, const struct report *report)
 {
-    fputs(head, out);
+    html_begin(out, "ptera check");
     fprintf(out, "<p>%u finding%s</p>\n", report->n, report->n == 1 ? "" : "s");
     if (report->untold)
         fprintf(out, "<p>%llu more findings are not told apart</p>\n",
                 (unsigned long long)report->untold);
     for (unsigned i = 0; i < report->n; i++)
         put_finding(out, &report->v[i]);
-    fprintf(out, "</body></html>\n");
+    html_end(out);
 }

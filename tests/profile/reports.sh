@@ -59,6 +59,27 @@ is 'no file of counts' ends 1 --read "$work/junk"
 is 'no file' ends 1 --read "$work/nothing"
 is 'cannot write' ends 1 --log-file /nowhere/x --read "$work/saved"
 
+# A page: what it has, and that it is whole (page.py).
+is html ends 0 --html "$work/page.html" $branches
+is 'its page' python3 "$root/tests/profile/page.py" "$work/page.html" 100000 \
+    'branches' 'Source' 'PTX' 'Roofline' 'Divergence' 'Occupancy' 'bra at branches.cu:4' \
+    '2 wavefronts: st.shared.u32 at branches.cu:8' '16 sectors: st.global.u32 at branches.cu:9'
+is 'lanes and their banks' holds "$work/page.html" '<option value="2 4 4294967295 2 0 0 1024 1032 '
+awk 'BEGIN {
+    print ".version 8.0\n.target sm_90\n.address_size 64\n.file 1 \"long.cu\""
+    print ".visible .entry long(.param .u64 out)\n{\n.reg .b64 %rd<2>;\n.reg .b32 %r<5000>;"
+    print "ld.param.u64 %rd1, [out];\nmov.u32 %r0, %tid.x;"
+    for (i = 1; i < 2500; i++) {
+        print ".loc 1 " i " 1\n    mad.lo.s32 %r" i ", %r" i - 1 ", 3, 1;"
+        print "    st.global.u32 [%rd1+" 4 * (i % 64) "], %r" i ";"
+    }
+    print "ret;\n}"
+}' >"$work/long.ptx"
+is 'a long kernel' ends 0 --html "$work/long.html" --log-file "$work/log" "$work/long.ptx" -b 64 \
+    zero:1024
+is 'its page is small' python3 "$root/tests/profile/page.py" "$work/long.html" 2000000 long.cu
+is 'cannot write a page' ends 1 --html /nowhere/x --read "$work/saved"
+
 # A program, its kernels chosen by name and number.
 ptx="$root/tests/hardware/profile"
 is program ends 0 --kernel-name 'load_stride_*' --launch-skip 1 --launch-count 2 -- \
