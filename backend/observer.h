@@ -100,6 +100,33 @@ static inline struct pt_party pt_party_of(const struct pt_warp *warp, uint32_t l
     return party;
 }
 
+/* Index of a thread, by the number of its warp in the grid: clusters one behind the other, and in
+ * them CTAs. */
+static inline void pt_party_number(struct pt_party *party, const struct pt_launch *l, uint32_t warp,
+                                   uint32_t lane)
+{
+    uint32_t cta = warp / l->n_warps, n = l->cluster[0] * l->cluster[1] * l->cluster[2];
+    uint32_t cluster = cta / n, rank = cta % n;
+    uint32_t thread = warp % l->n_warps * PT_WARP_SIZE + lane;
+    for (int d = 0; d < 3; d++) {
+        uint32_t clusters = l->grid[d] / l->cluster[d];
+        party->cta[d] = cluster % clusters * l->cluster[d] + rank % l->cluster[d];
+        cluster /= clusters;
+        rank /= l->cluster[d];
+        party->thread[d] = thread % l->block[d];
+        thread /= l->block[d];
+    }
+}
+
+/* What a launch did to a word of memory: the last write, a read that nobody wrote behind. */
+struct pt_touched {
+    uint64_t address;
+    uint32_t warp, lane;
+    uint32_t func, insn; /* insn UINT32_MAX: not known */
+    uint32_t use;        /* enum pt_use; 0: a release, of what the warp's number does not say */
+    enum pt_scope scope; /* NONE: a weak access */
+};
+
 /* What happens to memory outside of kernels. */
 enum pt_memory_event { PT_MEMORY_ALLOCATED, PT_MEMORY_FREED, PT_MEMORY_WRITTEN, PT_MEMORY_READ };
 
@@ -144,6 +171,10 @@ struct pt_observer {
     /* What hosts do: of any thread. */
     void (*launched)(struct pt_launch *launch, bool is_over);
     void (*memory)(enum pt_memory_event event, uint64_t address, uint64_t bytes);
+    /* What the launch, which is about to be over, touched outside of shared memory, word by word,
+     * as far as that is remembered. */
+    void (*touched)(const struct pt_launch *launch,
+                    void (*tell)(void *ud, const struct pt_touched *word), void *ud);
     /* Of observers in backend/interp: makes a code of its own to stand before an access, from a
      * copy of the access's code, instead of the one that calls `access`. `number` tells the
      * function's accesses apart. False: none is needed. */

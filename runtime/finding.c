@@ -74,12 +74,19 @@ static uint64_t mix_party(uint64_t key, const struct pt_party *p)
     return p->place ? mix(key, p->place, strlen(p->place)) : key;
 }
 
-static uint64_t key_of(const struct pt_job *job, const struct pt_finding *x)
+static uint64_t mix_kernel(uint64_t key, const ptera_kernel *kernel)
+{
+    const char *name = kernel ? kernel->module->name : "";
+    key = mix(key, name, strlen(name));
+    return mix(key, kernel ? &kernel->func : &(uint32_t){0}, sizeof(uint32_t));
+}
+
+static uint64_t key_of(const struct pt_finding_source *from, const struct pt_finding *x)
 {
     uint64_t key = mix(UINT64_C(0xcbf29ce484222325), &x->kind, sizeof x->kind);
-    const char *name = job ? job->kernel->module->name : "";
-    key = mix(key, name, strlen(name));
-    key = mix(key, job ? &job->kernel->func : &(uint32_t){0}, sizeof(uint32_t));
+    key = mix_kernel(key, from->kernels[0]);
+    if (from->kernels[1] != from->kernels[0])
+        key = mix_kernel(key, from->kernels[1]);
     return mix_party(mix_party(key, &x->by), &x->other);
 }
 
@@ -110,7 +117,7 @@ static bool make_room(ptera_engine *engine)
 
 /* NULL: there is no memory. */
 static struct pt_found *put_into_words(ptera_engine *engine, const struct pt_finding *x,
-                                       const struct pt_warp *warp, struct pt_job *job)
+                                       const struct pt_finding_source *from)
 {
     struct pt_arena arena;
     jmp_buf oom;
@@ -121,7 +128,7 @@ static struct pt_found *put_into_words(ptera_engine *engine, const struct pt_fin
         return NULL;
     }
     struct pt_found *found = pt_arena_alloc(&arena, sizeof *found);
-    pt_finding_text_fill(found, x, warp, job, &arena);
+    pt_finding_text_fill(found, x, from, &arena);
     arena.oom = NULL;
     found->arena = arena;
     return found;
@@ -137,23 +144,23 @@ static uint32_t index_of(const struct pt_findings *f, const struct pt_found *fou
 
 /* Returns its index if it was not seen before, else UINT32_MAX; *found: NULL if it is not told
  * apart. */
-static uint32_t count(ptera_engine *engine, const struct pt_finding *x, const struct pt_warp *warp,
-                      struct pt_job *job, struct pt_found **found)
+static uint32_t count(ptera_engine *engine, const struct pt_finding *x,
+                      const struct pt_finding_source *from, struct pt_found **found)
 {
     struct pt_findings *f = &engine->findings;
-    uint64_t key = key_of(job, x);
+    uint64_t key = key_of(from, x);
     struct pt_found *entry = *found = find(f, key);
     if (entry) {
         entry->data.count++;
         return UINT32_MAX;
     }
-    if (!make_room(engine) || !(entry = put_into_words(engine, x, warp, job))) {
+    if (!make_room(engine) || !(entry = put_into_words(engine, x, from))) {
         f->untold++;
         return UINT32_MAX;
     }
     entry->key = key;
     entry->data.count = 1;
-    entry->data.launch = job ? job->launch.grid_id : 0;
+    entry->data.launch = from->job ? from->job->launch.grid_id : 0;
     f->v[f->n] = *found = entry;
     return f->n++;
 }
@@ -178,7 +185,8 @@ void pt_finding_add(const struct pt_warp *warp, const struct pt_finding *given)
     struct pt_findings *f = &job->engine->findings;
     struct pt_found *found;
     pthread_mutex_lock(&f->lock);
-    uint32_t index = count(job->engine, finding, warp, job, &found);
+    struct pt_finding_source from = {job->engine, {job->kernel, job->kernel}, warp, job};
+    uint32_t index = count(job->engine, finding, &from, &found);
     bool is_new = found && found->seen_by != job->launch.grid_id;
     if (is_new) {
         found->seen_by = job->launch.grid_id;
@@ -283,10 +291,17 @@ bool pt_finding_tell_to(ptera_engine *engine, unsigned index, uint64_t whom)
 
 void pt_finding_add_host(ptera_engine *engine, const struct pt_finding *finding)
 {
+    pt_finding_add_kernels(engine, finding, (ptera_kernel *const[2]){NULL, NULL});
+}
+
+void pt_finding_add_kernels(ptera_engine *engine, const struct pt_finding *finding,
+                            ptera_kernel *const kernels[2])
+{
     struct pt_findings *f = &engine->findings;
+    struct pt_finding_source from = {.engine = engine, .kernels = {kernels[0], kernels[1]}};
     struct pt_found *found;
     pthread_mutex_lock(&f->lock);
-    uint32_t index = count(engine, finding, NULL, NULL, &found);
+    uint32_t index = count(engine, finding, &from, &found);
     pthread_mutex_unlock(&f->lock);
     if (index != UINT32_MAX && f->tell)
         f->tell(f->ud, index);

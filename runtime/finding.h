@@ -16,6 +16,14 @@ struct pt_found {
     struct pt_arena arena; /* has it, and its texts */
 };
 
+/* Where a finding comes from. */
+struct pt_finding_source {
+    ptera_engine *engine;
+    const ptera_kernel *kernels[2]; /* whose code the parties are in; NULL: none */
+    const struct pt_warp *warp;     /* who found it; NULL: no thread did */
+    struct pt_job *job;             /* whose that is */
+};
+
 /* False: the pattern of kernels is too long. */
 bool pt_finding_may_be(const ptera_options *options);
 void pt_finding_init(ptera_engine *engine, const ptera_options *options);
@@ -34,6 +42,10 @@ bool pt_finding_tell_to(ptera_engine *engine, unsigned index, uint64_t whom);
 bool pt_finding_was_told(ptera_engine *engine, unsigned index, uint64_t whom);
 /* Likewise of what the host does while no kernel runs: the party's `place` says what that is. */
 void pt_finding_add_host(ptera_engine *engine, const struct pt_finding *finding);
+/* Likewise between two operations of streams: of the kernels that the parties are of, by whom it is
+ * told (NULL: of none). */
+void pt_finding_add_kernels(ptera_engine *engine, const struct pt_finding *finding,
+                            ptera_kernel *const kernels[2]);
 /* The host reads memory, by what `place` says: finds what was made of what nobody wrote. Returns
  * true if there is some. */
 bool pt_finding_add_unmade(ptera_engine *engine, uint64_t from, uint64_t bytes, const char *place);

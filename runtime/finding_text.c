@@ -23,8 +23,9 @@ const ptera_finding_kind pt_finding_text_kinds[PT_FINDING_KINDS] = {
 /* What texts are made from. */
 struct filling {
     struct pt_arena *arena;
-    const struct pt_warp *warp; /* NULL: none */
-    struct pt_words words;      /* job NULL: none */
+    const struct pt_finding *finding;
+    const struct pt_finding_source *from;
+    struct pt_words words; /* of its job, which may be NULL */
 };
 
 static const char *copy(const struct filling *f, const char *text)
@@ -32,14 +33,17 @@ static const char *copy(const struct filling *f, const char *text)
     return pt_arena_text(f->arena, text, strlen(text));
 }
 
-static const struct pt_module *module_of(const struct filling *f)
+/* Of its kernel; NULL: it has none. */
+static const ptera_module *module_of(const struct filling *f, const struct pt_party *p)
 {
-    return &f->words.job->kernel->module->ir;
+    const ptera_kernel *kernel = f->from->kernels[p == &f->finding->other];
+    return kernel ? kernel->module : NULL;
 }
 
 static const struct pt_insn *insn_of(const struct filling *f, const struct pt_party *p)
 {
-    return f->words.job ? pt_words_insn(f->words.job->kernel->module, p->func, p->insn) : NULL;
+    const ptera_module *module = module_of(f, p);
+    return module ? pt_words_insn(module, p->func, p->insn) : NULL;
 }
 
 /* ---- parties --------------------------------------------------------------------------------- */
@@ -55,10 +59,11 @@ static const char *action_of(const struct pt_party *p)
 static const char *what_of(struct filling *f, const struct pt_party *p)
 {
     char what[80] = "";
-    uint64_t shared = f->warp ? (uintptr_t)f->warp->cta->shared : 0;
-    if (p->has_register && f->words.job)
-        pt_print_reg(&module_of(f)->funcs.v[p->func], p->reg, what, sizeof what);
-    else if (p->has_address && f->warp && p->address - shared < UINT64_C(1) << 32)
+    const struct pt_warp *warp = f->from->warp;
+    uint64_t shared = warp ? (uintptr_t)warp->cta->shared : 0;
+    if (p->has_register && module_of(f, p))
+        pt_print_reg(&module_of(f, p)->ir.funcs.v[p->func], p->reg, what, sizeof what);
+    else if (p->has_address && warp && p->address - shared < UINT64_C(1) << 32)
         snprintf(what, sizeof what, "shared address 0x%" PRIx64, p->address - shared);
     else if (p->has_address)
         snprintf(what, sizeof what, "global address 0x%" PRIx64, p->address);
@@ -66,10 +71,10 @@ static const char *what_of(struct filling *f, const struct pt_party *p)
 }
 
 /* Of the source: its line, and where it was inlined. */
-static void fill_source(struct filling *f, ptera_party *party, uint32_t index)
+static void fill_source(struct filling *f, const struct pt_module *ir, ptera_party *party,
+                        uint32_t index)
 {
     enum { FRAMES_MAX = 32 };
-    const struct pt_module *ir = module_of(f);
     struct pt_words *w = &f->words;
     w->n = 0;
     for (unsigned n = 0; index != PT_NONE && index && index < ir->locs.n && n < FRAMES_MAX; n++) {
@@ -90,20 +95,19 @@ static void fill_source(struct filling *f, ptera_party *party, uint32_t index)
 static void fill_place(struct filling *f, ptera_party *party, const struct pt_party *p)
 {
     const struct pt_insn *insn = p->place ? NULL : insn_of(f, p);
-    party->file = copy(f, p->place       ? p->place
-                          : f->words.job ? f->words.job->kernel->module->name
-                                         : "");
+    const ptera_module *module = module_of(f, p);
+    party->file = copy(f, p->place ? p->place : module ? module->name : "");
     if (!insn)
         return;
     uint32_t line;
-    party->function = copy(f, module_of(f)->funcs.v[p->func].name);
-    party->file = copy(f, pt_diag_place(&module_of(f)->diags, insn->line, &line));
+    party->function = copy(f, module->ir.funcs.v[p->func].name);
+    party->file = copy(f, pt_diag_place(&module->ir.diags, insn->line, &line));
     party->line = line;
     party->column = insn->col;
     size_t n;
-    const char *text = pt_words_line(f->words.job->kernel->module, insn->line, &n);
+    const char *text = pt_words_line(module, insn->line, &n);
     party->instruction = pt_arena_text(f->arena, text, n);
-    fill_source(f, party, insn->loc);
+    fill_source(f, &module->ir, party, insn->loc);
 }
 
 static void fill_party(struct filling *f, ptera_party *party, const struct pt_party *p)
@@ -123,10 +127,11 @@ static void fill_party(struct filling *f, ptera_party *party, const struct pt_pa
     party->bytes = p->bytes;
     party->has_value = p->has_value;
     party->value = p->value;
-    if (!p->has_address || !f->words.job || !f->warp)
-        return;
     f->words.n = 0;
-    if (pt_near_put(&f->words, f->warp->cta, p->address, ""))
+    bool is_near = p->has_address &&
+                   (f->from->warp ? pt_near_put(&f->words, f->from->warp->cta, p->address, "")
+                                  : pt_near_put_record(&f->words, f->from->engine, p->address, ""));
+    if (is_near)
         party->allocation = copy(f, f->words.text);
 }
 
@@ -163,8 +168,9 @@ static void put_other(struct filling *f, const ptera_party *p, const struct pt_p
     struct pt_words *w = &f->words;
     const struct pt_insn *insn = other->place ? NULL : insn_of(f, other);
     if (insn)
-        pt_words_put(w, ", which %s at %s:%u:%u", pt_insn_form(module_of(f), insn)->spelling,
-                     p->file, p->line, p->column);
+        pt_words_put(w, ", which %s at %s:%u:%u",
+                     pt_insn_form(&module_of(f, other)->ir, insn)->spelling, p->file, p->line,
+                     p->column);
     else
         pt_words_put(w, ", which %s", p->file);
     put_source(w, p);
@@ -215,20 +221,21 @@ static const char *text_of(const struct filling *f, const struct pt_found *found
                            .col = insn->col,
                            .len = 1,
                            .message = found->data.message};
-    return pt_diag_format(&module_of(f)->diags, &diag, f->arena);
+    return pt_diag_format(&module_of(f, by)->ir.diags, &diag, f->arena);
 }
 
 void pt_finding_text_fill(struct pt_found *found, const struct pt_finding *x,
-                          const struct pt_warp *warp, struct pt_job *job, struct pt_arena *arena)
+                          const struct pt_finding_source *from, struct pt_arena *arena)
 {
     char text[PT_ERROR_BYTES] = "";
-    struct filling f = {arena, warp, {job, text, 0}};
+    struct filling f = {arena, x, from, {from->job, text, 0}};
+    const ptera_kernel *kernel = from->kernels[0] ? from->kernels[0] : from->kernels[1];
     const ptera_finding_kind *kind = &pt_finding_text_kinds[x->kind];
     ptera_finding *data = &found->data;
     data->tool = kind->tool;
     data->kind = kind->name;
     data->is_note = kind->is_note;
-    data->kernel = job ? copy(&f, module_of(&f)->funcs.v[job->kernel->func].name) : "";
+    data->kernel = kernel ? copy(&f, kernel->module->ir.funcs.v[kernel->func].name) : "";
     data->detail = x->detail ? copy(&f, x->detail) : "";
     data->parties = x->other.who == PT_PARTY_NONE ? 1 : 2;
     fill_party(&f, &found->parties[0], &x->by);

@@ -7,9 +7,8 @@
 
 /* Tool, name and summary of a kind. */
 extern const ptera_finding_kind pt_finding_text_kinds[PT_FINDING_KINDS];
-/* Puts a finding into words, in `arena`, whose oom is set. `warp` (NULL: none) is who found it, in
- * `job` (NULL: none). */
+/* Puts a finding into words, in `arena`, whose oom is set. */
 void pt_finding_text_fill(struct pt_found *found, const struct pt_finding *finding,
-                          const struct pt_warp *warp, struct pt_job *job, struct pt_arena *arena);
+                          const struct pt_finding_source *from, struct pt_arena *arena);
 
 #endif

@@ -41,8 +41,9 @@ struct pt_job {
     /* where native code runs all of the grid; 0: there are none */
     unsigned n_parts;
     atomic_bool is_reported;
-    char *report;           /* PT_ERROR_BYTES, while it runs */
-    struct pt_party failed; /* where it did; PT_PARTY_NONE: that is not known */
+    char *report;                   /* PT_ERROR_BYTES, while it runs */
+    struct pt_footprint *footprint; /* to be told what it touches; NULL: nobody wants to know */
+    struct pt_party failed;         /* where it did; PT_PARTY_NONE: that is not known */
     ptera_result result;
     double timeout_seconds; /* 0: none */
     /* What all workers write lies apart from what they read. */

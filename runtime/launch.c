@@ -11,6 +11,7 @@
 #include "runtime/deadline.h"
 #include "runtime/engine.h"
 #include "runtime/finding.h"
+#include "runtime/footprint.h"
 #include "runtime/handler.h"
 #include "runtime/hot.h"
 #include "runtime/jit.h"
@@ -535,6 +536,8 @@ static void run_observed(struct pt_job *job)
         return; /* the result says that there is no memory */
     pt_observe_launch(&job->launch, false);
     pt_thread_call(PT_STACK_WORK, run_job, job);
+    if (job->footprint)
+        pt_footprint_take(job->footprint, job);
     pt_observe_launch(&job->launch, true);
     if (is_counted)
         pt_counted_end(job, pt_now_ns() - begun);

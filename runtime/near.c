@@ -88,10 +88,11 @@ static bool put_freed(struct pt_words *w, uint64_t address, const char *prefix)
     return true;
 }
 
-static bool put_record(struct pt_words *w, uint64_t address, const char *prefix)
+bool pt_near_put_record(struct pt_words *w, ptera_engine *engine, uint64_t address,
+                        const char *prefix)
 {
     struct pt_mem_record r;
-    if (!pt_mem_near(&w->job->engine->mem, address, &r))
+    if (!pt_mem_near(&engine->mem, address, &r))
         return false;
     bool is_near = address < r.address ? r.address - address < near_bytes
                                        : address - r.address < r.bytes + near_bytes;
@@ -102,7 +103,7 @@ static bool put_record(struct pt_words *w, uint64_t address, const char *prefix)
     pt_words_put(w, "%s of %" PRIu64 " bytes at 0x%" PRIx64, record_text[r.kind], r.bytes,
                  r.address);
     struct pt_allocation a;
-    if (pt_history_find(w->job->engine->mem.history, r.address, &a))
+    if (pt_history_find(engine->mem.history, r.address, &a))
         put_history(w, &a);
     return true;
 }
@@ -110,5 +111,6 @@ static bool put_record(struct pt_words *w, uint64_t address, const char *prefix)
 bool pt_near_put(struct pt_words *w, const struct pt_cta *cta, uint64_t address, const char *prefix)
 {
     return (cta && put_window(w, cta, address, prefix)) || put_freed(w, address, prefix) ||
-           put_variable(w, address, prefix) || put_record(w, address, prefix);
+           put_variable(w, address, prefix) ||
+           pt_near_put_record(w, w->job->engine, address, prefix);
 }

@@ -8,5 +8,8 @@
  * windows are not looked at. False, having put nothing, if nothing is known of the address. */
 bool pt_near_put(struct pt_words *w, const struct pt_cta *cta, uint64_t address,
                  const char *prefix);
+/* Likewise where no launch is: of the engine's allocations. */
+bool pt_near_put_record(struct pt_words *w, ptera_engine *engine, uint64_t address,
+                        const char *prefix);
 
 #endif

@@ -10,6 +10,7 @@
 #include "backend/interp/conflict.h"
 #include "backend/interp/ending.h"
 #include "backend/interp/release.h"
+#include "backend/interp/touched.h"
 #include "backend/semantics/tensormap.h"
 
 /* Operands of a code before an access, in places that no address uses. A vector's constant part is
@@ -282,5 +283,6 @@ const struct pt_observer PT_LEVEL_NAME(pt_observer_conflict) = {
     .allocated = see_allocated,
     .exited = see_exited,
     .launched = pt_causality_launched,
+    .touched = pt_touched_tell,
     .place = place,
 };

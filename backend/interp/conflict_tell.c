@@ -68,17 +68,7 @@ static struct pt_party party_of(const struct pt_conflict *a, uint32_t warp, uint
     struct pt_party party = {.who = PT_PARTY_THREAD,
                              .func = site && s->func ? s->func - 1 : a->frame->body->index,
                              .insn = site && s->func ? s->insn : UINT32_MAX};
-    uint32_t cta = warp / l->n_warps, n = a->cluster->n_warps / l->n_warps;
-    uint32_t cluster = cta / n, rank = cta % n;
-    uint32_t thread = warp % l->n_warps * PT_WARP_SIZE + lane;
-    for (int d = 0; d < 3; d++) {
-        uint32_t clusters = l->grid[d] / l->cluster[d];
-        party.cta[d] = cluster % clusters * l->cluster[d] + rank % l->cluster[d];
-        cluster /= clusters;
-        rank /= l->cluster[d];
-        party.thread[d] = thread % l->block[d];
-        thread /= l->block[d];
-    }
+    pt_party_number(&party, l, warp, lane);
     return party;
 }
 

@@ -8,6 +8,7 @@
 #include "ir/bits.h"
 #include "runtime/cuda/context_list.h"
 #include "runtime/cuda/driver.h"
+#include "runtime/cuda/overlap.h"
 #include "runtime/cuda/range.h"
 #include "runtime/cuda/trap.h"
 #include "runtime/engine.h"
@@ -126,6 +127,7 @@ CUresult pt_cu_block_alloc(CUcontext ctx, size_t bytes, enum pt_cu_memory memory
     }
     pt_cu_driver.devices[ctx->device].used_bytes += charged;
     *out = range;
+    pt_cu_overlap_allocated(range->first, bytes);
     if (memory == PT_CU_DEVICE || memory == PT_CU_POOLED)
         pt_mem_set_written(&ctx->engine->mem, range->first, bytes, false);
     pt_cu_trap_new(range);

@@ -18,6 +18,7 @@
 #include "runtime/cuda/lock.h"
 #include "runtime/cuda/log.h"
 #include "runtime/cuda/op.h"
+#include "runtime/cuda/overlap.h"
 #include "runtime/cuda/variable.h"
 #include "runtime/finding.h"
 #include "runtime/finding_file.h"
@@ -99,6 +100,18 @@ static void *note_given(void)
 
 /* ---- contexts -------------------------------------------------------------------------------- */
 
+static bool has_tool(const char *tools, const char *name)
+{
+    size_t n = strlen(name);
+    for (const char *at = tools; *at; at += strspn(at, ",")) {
+        size_t length = strcspn(at, ",");
+        if (length == n && !memcmp(at, name, n))
+            return true;
+        at += length;
+    }
+    return false;
+}
+
 void pt_cu_check_set(ptera_options *options, CUcontext ctx)
 {
     const char *tools = pt_cu_variable("PTERA_CHECK");
@@ -108,6 +121,8 @@ void pt_cu_check_set(ptera_options *options, CUcontext ctx)
     if (pt_cu_variable("PTERA_CHECK_LEAKS"))
         pt_cu_handle_watch(note_given);
     options->observe = tools;
+    if (has_tool(tools, "race"))
+        pt_cu_overlap_watch();
     options->check_kernels = pt_cu_variable("PTERA_CHECK_KERNELS");
     options->check_skip = pt_cu_variable_number("PTERA_CHECK_SKIP");
     options->check_count = pt_cu_variable_number("PTERA_CHECK_COUNT");

@@ -75,6 +75,7 @@ struct pt_cu_command *pt_cu_command_new(CUcontext ctx, const struct pt_cu_op *op
     c->priority = op->work == PT_CU_KERNEL_LAUNCH ? op->launch.priority : 0;
     ctx->pending++;
     count_owners(c);
+    pt_cu_overlap_new(c);
     return c;
 }
 
@@ -94,6 +95,8 @@ void pt_cu_command_put(struct pt_cu_command *command)
 
 bool pt_cu_command_after(struct pt_cu_command *command, struct pt_cu_command *earlier)
 {
+    if (earlier && earlier->is_done)
+        pt_cu_overlap_after(command, earlier);
     if (!earlier || earlier->is_done)
         return true;
     if (earlier->n_dependents == earlier->cap_dependents) {
@@ -217,9 +220,12 @@ static void finish(struct pt_cu_command *command, bool is_runner)
         pt_cu_event_page_done(command->op.record.shared, command->op.record.number);
     for (unsigned i = 0; i < command->n_owners; i++)
         command->owners[i]->pending--;
-    for (size_t i = 0; i < command->n_dependents; i++)
+    pt_cu_overlap_end(command);
+    for (size_t i = 0; i < command->n_dependents; i++) {
+        pt_cu_overlap_after(command->dependents[i], command);
         if (--command->dependents[i]->unmet == 0)
             make_ready(command->dependents[i], &has_taker);
+    }
     command->n_dependents = 0;
     pt_cu_op_drop(&command->op);
     pt_cu_block_free_doomed(ctx);
@@ -235,6 +241,7 @@ static void run(struct pt_cu_command *command, bool is_runner)
     if (reaches)
         pt_cu_trap_reach(reached);
     const struct pt_observer *const *observers = command->ctx->engine->mem.observers;
+    pt_cu_overlap_begin(command);
     pt_cu_lock_release();
     if (error == CUDA_SUCCESS)
         pt_cu_check_op(command->ctx, &command->op);
@@ -282,6 +289,7 @@ CUresult pt_cu_command_finish(struct pt_cu_command *command)
         run(command, false);
     while (!command->is_done)
         wait_for_change();
+    pt_cu_overlap_waited(command);
     return ctx->error;
 }
 
@@ -289,6 +297,7 @@ CUresult pt_cu_command_drain(CUcontext ctx)
 {
     while (ctx->pending)
         wait_for_change();
+    pt_cu_overlap_drained(ctx);
     return ctx->error;
 }
 

@@ -7,6 +7,8 @@
 
 #include "runtime/cuda/abi.h"
 #include "runtime/cuda/op.h"
+#include "runtime/cuda/overlap.h"
+#include "runtime/history.h"
 
 /* An operation under way. It runs when all that it waits for is done. */
 struct pt_cu_command {
@@ -21,6 +23,11 @@ struct pt_cu_command {
     uint64_t done_ns; /* CLOCK_MONOTONIC */
     struct pt_cu_command **dependents;
     size_t n_dependents, cap_dependents;
+    /* while races are checked: overlap.c */
+    bool is_watched, is_unwaited; /* who finishes it has not waited for it, as far as CUDA says */
+    struct pt_cu_before before;
+    uint64_t asked;
+    struct pt_history_call call; /* that asked for it */
 };
 
 /* A new command that takes the operation over; NULL if there is no memory. The caller has a

@@ -23,6 +23,7 @@
 #include "runtime/cuda/log.h"
 #include "runtime/cuda/module.h"
 #include "runtime/cuda/multicast.h"
+#include "runtime/cuda/overlap.h"
 #include "runtime/cuda/pool.h"
 #include "runtime/cuda/printed.h"
 #include "runtime/cuda/range.h"
@@ -102,6 +103,7 @@ void pt_cu_context_kill(CUcontext ctx)
     ctx->is_alive = false;
     pt_cu_context_list_leave(ctx);
     pt_cu_check_end(ctx);
+    pt_cu_overlap_forget(ctx, NULL);
     while (ctx->events)
         pt_cu_event_delete(ctx->events);
     while (ctx->streams)

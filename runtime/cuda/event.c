@@ -155,6 +155,8 @@ static CUresult query(CUevent event)
         return pt_cu_event_page_is_done(event->shared) ? CUDA_SUCCESS : CUDA_ERROR_NOT_READY;
     if (r == CUDA_SUCCESS && event->recorded && !event->recorded->is_done)
         r = CUDA_ERROR_NOT_READY;
+    if (r == CUDA_SUCCESS && event->recorded)
+        pt_cu_overlap_waited(event->recorded);
     return r;
 }
 
@@ -217,6 +219,7 @@ static CUresult elapsed(float *milliseconds, CUevent start, CUevent end)
         return CUDA_ERROR_INVALID_HANDLE;
     if (!start->recorded->is_done || !end->recorded->is_done)
         return CUDA_ERROR_NOT_READY;
+    pt_cu_overlap_waited(end->recorded);
     *milliseconds =
         (float)((double)(int64_t)(end->recorded->done_ns - start->recorded->done_ns) * 1e-6);
     return CUDA_SUCCESS;

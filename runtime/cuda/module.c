@@ -16,6 +16,7 @@
 #include "runtime/cuda/image.h"
 #include "runtime/cuda/jit_options.h"
 #include "runtime/cuda/log.h"
+#include "runtime/cuda/overlap.h"
 #include "runtime/cuda/range.h"
 #include "runtime/cuda/reference.h"
 
@@ -274,6 +275,7 @@ void pt_cu_module_delete(CUmodule module)
         pt_cu_handle_delete(function);
     }
     pt_cu_reference_delete_all(module);
+    pt_cu_overlap_forget(module->ctx, module->ptera);
     leave_variables(module->ptera);
     ptera_module_unload(module->ptera);
     pt_cu_handle_delete(module);

@@ -12,6 +12,7 @@
 #include "runtime/cuda/graph_memory.h"
 #include "runtime/cuda/handle.h"
 #include "runtime/cuda/op.h"
+#include "runtime/cuda/overlap.h"
 #include "runtime/cuda/range.h"
 #include "runtime/cuda/stream.h"
 #include "runtime/cuda/submit.h"
@@ -525,6 +526,7 @@ static CUresult alloc_from(CUdeviceptr *out, size_t bytes, CUmemoryPool pool, CU
     if (pool->used > pool->used_high)
         pool->used_high = pool->used;
     *out = range->first;
+    pt_cu_overlap_allocated(range->first, bytes);
     pt_cu_trap_new(range);
     return CUDA_SUCCESS;
 }

@@ -42,7 +42,7 @@ void pt_cu_stream_hand_over(CUstream stream)
 {
     CUcontext ctx = stream->ctx;
     struct pt_cu_op op = {.work = PT_CU_EMPTY};
-    if (!is_blocking(stream) || !is_busy(stream))
+    if (!is_blocking(stream) || (!is_busy(stream) && !pt_cu_overlap_is_watched()))
         return;
     struct pt_cu_command *marker = pt_cu_command_new(ctx, &op);
     bool ok = marker && pt_cu_command_after(marker, ctx->null_stream->tail) &&
@@ -140,4 +140,12 @@ bool pt_cu_stream_is_idle(CUstream stream)
         for (CUstream s = stream->ctx->streams; s; s = s->next)
             busy |= is_blocking(s) && is_busy(s);
     return !busy;
+}
+
+void pt_cu_stream_waited(CUstream stream)
+{
+    CUstream null = stream->ctx->null_stream;
+    for (CUstream s = stream->ctx->streams; s; s = s->next)
+        if (s->tail && (s == stream || (stream == null && is_blocking(s))))
+            pt_cu_overlap_waited(s->tail);
 }

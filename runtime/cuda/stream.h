@@ -40,5 +40,7 @@ CUstream pt_cu_stream_new(CUcontext ctx, unsigned flags, int priority);
 void pt_cu_stream_hand_over(CUstream stream);
 /* The default stream is through when all that it would wait for is. */
 bool pt_cu_stream_is_idle(CUstream stream);
+/* The host has been told so. */
+void pt_cu_stream_waited(CUstream stream);
 
 #endif

@@ -104,7 +104,10 @@ static CUresult query(CUstream null, CUstream given)
         r = pt_cu_capture_forbid(stream);
     if (r != CUDA_SUCCESS)
         return r;
-    return pt_cu_stream_is_idle(stream) ? CUDA_SUCCESS : CUDA_ERROR_NOT_READY;
+    if (!pt_cu_stream_is_idle(stream))
+        return CUDA_ERROR_NOT_READY;
+    pt_cu_stream_waited(stream);
+    return CUDA_SUCCESS;
 }
 
 PER_THREAD_API(cuStreamQuery, _ptsz, query, (CUstream stream), stream)
@@ -125,7 +128,10 @@ static CUresult wait_event(CUstream null, CUstream given, CUevent event, unsigne
         struct pt_cu_op wait = pt_cu_event_page_wait(event->shared);
         return pt_cu_submit_op(stream, &wait);
     }
-    if (event->shared || !event->recorded || event->recorded->is_done)
+    if (event->shared)
+        pt_cu_overlap_drained(event->ctx);
+    if (event->shared || !event->recorded ||
+        (event->recorded->is_done && !pt_cu_overlap_is_watched()))
         return CUDA_SUCCESS;
     struct pt_cu_op op = {.work = PT_CU_EMPTY};
     struct pt_cu_command *command = pt_cu_stream_append(stream, &op, false);

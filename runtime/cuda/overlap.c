@@ -1,0 +1,478 @@
+/* Operations that may overlap. What is before what is kept as sets of operations' numbers: a
+ * command has what it waited for knows, and the host what it waited for. All of the host's threads
+ * are one here, since how they order each other is not seen: races go unseen so, and none is made
+ * up. What kernels pass on to each other by releases, of each other or of cuStreamWriteValue, is
+ * order as well.
+ *
+ * Two operations are compared when nothing runs any more that could order them.
+ */
+#include "runtime/cuda/overlap.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "runtime/cuda/command.h"
+#include "runtime/cuda/context_list.h"
+#include "runtime/cuda/op.h"
+#include "runtime/cuda/range.h"
+#include "runtime/engine.h"
+#include "runtime/finding.h"
+#include "runtime/footprint.h"
+#include "runtime/history.h"
+#include "runtime/job.h"
+#include "runtime/mem.h"
+
+enum { LATEST = PT_CU_OVERLAP_LATEST, TOTAL_MOST = 256 << 20 /* bytes of all runs */ };
+
+/* An operation that ran. */
+struct record {
+    uint64_t number; /* 0: none */
+    uint64_t asked;  /* in the order in which the host asked for it */
+    CUcontext ctx;
+    ptera_kernel *kernel;   /* NULL: no kernel */
+    struct pt_launch shape; /* its grid, block and cluster */
+    const char *what;
+    struct pt_history_call call;
+    struct pt_cu_before before;
+    struct pt_footprint footprint;
+    bool is_done, is_compared;
+    bool is_free; /* of memory that is gone then */
+};
+
+static struct record records[LATEST]; /* by number */
+static uint64_t last_number, last_asked;
+static struct pt_cu_before host;
+static size_t n_open, n_running; /* commands that are not over; those that run */
+static bool is_watched;
+
+void pt_cu_overlap_watch(void)
+{
+    is_watched = true;
+}
+
+bool pt_cu_overlap_is_watched(void)
+{
+    return is_watched;
+}
+
+/* ---- sets ------------------------------------------------------------------------------------ */
+
+static void move_base(struct pt_cu_before *b, uint64_t base)
+{
+    uint64_t by = base - b->base, old[LATEST / 64];
+    memcpy(old, b->bits, sizeof old);
+    for (uint64_t i = 0; i < LATEST / 64; i++) {
+        uint64_t at = i + by / 64;
+        uint64_t low = at < LATEST / 64 ? old[at] : 0,
+                 high = at + 1 < LATEST / 64 ? old[at + 1] : 0;
+        b->bits[i] = by % 64 ? low >> by % 64 | high << (64 - by % 64) : low;
+    }
+    b->base = base;
+}
+
+static void add(struct pt_cu_before *b, uint64_t number)
+{
+    if (number < b->base)
+        return;
+    if (number - b->base >= LATEST)
+        move_base(b, number - LATEST + 1);
+    b->bits[(number - b->base) / 64] |= UINT64_C(1) << (number - b->base) % 64;
+}
+
+static bool has(const struct pt_cu_before *b, uint64_t number)
+{
+    return number < b->base || (number - b->base < LATEST &&
+                                b->bits[(number - b->base) / 64] >> (number - b->base) % 64 & 1);
+}
+
+/* Returns whether that is something new. */
+static bool join(struct pt_cu_before *to, const struct pt_cu_before *from)
+{
+    struct pt_cu_before other = *from;
+    bool is_new = false;
+    if (other.base > to->base)
+        move_base(to, other.base);
+    else if (other.base < to->base)
+        move_base(&other, to->base);
+    for (uint64_t i = 0; i < LATEST / 64; i++) {
+        is_new |= (other.bits[i] & ~to->bits[i]) != 0;
+        to->bits[i] |= other.bits[i];
+    }
+    return is_new;
+}
+
+/* All that an operation knows, and itself. */
+static void join_over(struct pt_cu_before *to, const struct pt_cu_before *from)
+{
+    join(to, from);
+    if (from->own)
+        add(to, from->own);
+}
+
+/* ---- records --------------------------------------------------------------------------------- */
+
+static void drop(struct record *r)
+{
+    if (r->footprint.allocator)
+        pt_footprint_free(&r->footprint);
+    *r = (struct record){0};
+}
+
+/* What all that is to come knows needs not be remembered. */
+static void drop_known(void)
+{
+    for (size_t i = 0; !n_open && i < LATEST; i++)
+        if (records[i].number && has(&host, records[i].number))
+            drop(&records[i]);
+}
+
+static uint64_t all_bytes(void)
+{
+    uint64_t bytes = 0;
+    for (size_t i = 0; i < LATEST; i++)
+        bytes += records[i].footprint.bytes;
+    return bytes;
+}
+
+/* The oldest, where all of them take too much. */
+static void drop_oldest(void)
+{
+    for (uint64_t n = last_number > LATEST ? last_number - LATEST : 0;
+         n < last_number && all_bytes() > TOTAL_MOST; n++)
+        if (records[n % LATEST].is_done)
+            drop(&records[n % LATEST]);
+}
+
+static void add_bytes(struct record *r, const void *address, uint64_t bytes, uint32_t use,
+                      enum pt_scope scope)
+{
+    pt_footprint_add(&r->footprint, &(struct pt_footprint_run){.first = (uintptr_t)address,
+                                                               .bytes = bytes,
+                                                               .insn = UINT32_MAX,
+                                                               .use = use,
+                                                               .scope = scope});
+}
+
+/* A word is copied or set at once, as a flag that a kernel polls is. */
+static enum pt_scope scope_of(uint64_t bytes)
+{
+    return bytes <= 8 ? PT_SCOPE_SYS : PT_SCOPE_NONE;
+}
+
+static void add_copy(struct record *r, const struct pt_cu_copy *c)
+{
+    for (size_t i = 0; i < c->depth * c->height; i++) {
+        size_t z = i / c->height, y = i % c->height;
+        add_bytes(r, c->from + z * c->from_slice + y * c->from_pitch, c->width, PT_USE_READ,
+                  scope_of(c->width));
+    }
+    for (size_t i = 0; i < c->depth * c->height; i++) {
+        size_t z = i / c->height, y = i % c->height;
+        add_bytes(r, c->to + z * c->to_slice + y * c->to_pitch, c->width, PT_USE_WRITE,
+                  scope_of(c->width));
+    }
+}
+
+static void add_set(struct record *r, const struct pt_cu_set *s)
+{
+    uint64_t bytes = (uint64_t)s->width * s->element_bytes;
+    for (size_t y = 0; y < s->height; y++)
+        add_bytes(r, s->to + y * s->pitch, bytes, PT_USE_WRITE, scope_of(bytes));
+}
+
+static void add_kernel(struct record *r, struct pt_job *job)
+{
+    const struct pt_launch *l = &job->launch;
+    r->kernel = job->kernel;
+    r->shape.n_warps = l->n_warps;
+    memcpy(r->shape.grid, l->grid, sizeof l->grid);
+    memcpy(r->shape.block, l->block, sizeof l->block);
+    memcpy(r->shape.cluster, l->cluster, sizeof l->cluster);
+    job->footprint = &r->footprint;
+}
+
+/* What it accesses, but for what a kernel will. False: nothing. */
+static bool fill(struct record *r, struct pt_cu_op *op)
+{
+    switch (op->work) {
+    case PT_CU_KERNEL_LAUNCH:
+        add_kernel(r, op->launch.job);
+        return true;
+    case PT_CU_COPY:
+        r->what = "the copy";
+        add_copy(r, &op->copy);
+        return true;
+    case PT_CU_SET:
+        r->what = "the memset";
+        add_set(r, &op->set);
+        return true;
+    case PT_CU_FREE_POOLED:
+        r->what = "the free";
+        r->is_free = true;
+        if (!op->free.range->void_frees)
+            add_bytes(r, (void *)(uintptr_t)op->free.range->first, op->free.range->bytes,
+                      PT_USE_WRITE, PT_SCOPE_NONE);
+        return true;
+    case PT_CU_WAIT_VALUE:
+    case PT_CU_WRITE_VALUE:
+        r->what = "the stream";
+        add_bytes(r, op->value.address, op->value.bytes,
+                  op->work == PT_CU_WRITE_VALUE ? PT_USE_WRITE : PT_USE_READ, PT_SCOPE_SYS);
+        if (op->work == PT_CU_WRITE_VALUE)
+            pt_footprint_add_release(&r->footprint, (uintptr_t)op->value.address);
+        return true;
+    default:
+        return false;
+    }
+}
+
+/* ---- comparing ------------------------------------------------------------------------------- */
+
+/* Memory that the program has: no thread's stack, no kernel's heap. */
+static bool is_of_program(const struct record *r, uint64_t address)
+{
+    struct pt_mem_record m;
+    return pt_cu_range_find(address) || (pt_mem_near(&r->ctx->engine->mem, address, &m) &&
+                                         m.kind == PT_MEM_GLOBALS && address - m.address < m.bytes);
+}
+
+struct pair {
+    const struct record *later, *earlier;
+};
+
+static void fill_party(struct pt_party *p, const struct record *r,
+                       const struct pt_footprint_run *run, uint64_t address, char place[128])
+{
+    *p = (struct pt_party){.who = r->kernel ? PT_PARTY_THREAD : PT_PARTY_HOST,
+                           .func = run->func,
+                           .insn = run->insn,
+                           .use = run->use,
+                           .has_address = true,
+                           .address = address};
+    if (r->kernel) {
+        uint64_t thread = run->thread + (run->per ? (address - run->first) / run->per : 0);
+        pt_party_number(p, &r->shape, (uint32_t)(thread / PT_WARP_SIZE), thread % PT_WARP_SIZE);
+        return;
+    }
+    snprintf(place, 128, "%s (%s)", r->what, r->call.name);
+    p->place = place;
+}
+
+static void tell(const struct pair *pair, const struct pt_footprint_run *x,
+                 const struct pt_footprint_run *y)
+{
+    const struct record *a = pair->later, *b = pair->earlier;
+    uint64_t address = x->first > y->first ? x->first : y->first;
+    char places[2][128], calls[2][1024], detail[2304];
+    struct pt_finding f = {.kind = PT_FINDING_RACE_STREAM, .detail = detail};
+    ptera_kernel *kernels[] = {a->kernel, b->kernel};
+    fill_party(&f.by, a, x, address, places[0]);
+    fill_party(&f.other, b, y, address, places[1]);
+    pt_history_describe(&a->call, "the first was asked for", calls[0], sizeof calls[0]);
+    pt_history_describe(&b->call, "the second", calls[1], sizeof calls[1]);
+    snprintf(detail, sizeof detail, "no stream, event or wait orders the two operations: %s, %s",
+             calls[0], calls[1]);
+    pt_finding_add_kernels(a->ctx->engine, &f, kernels);
+}
+
+static bool meet(void *ud, const struct pt_footprint_run *x, const struct pt_footprint_run *y)
+{
+    const struct pair *pair = ud;
+    const struct record *a = pair->later, *b = pair->earlier;
+    uint64_t address = x->first > y->first ? x->first : y->first;
+    enum pt_scope least =
+        a->ctx->device == b->ctx->device && a->kernel && b->kernel ? PT_SCOPE_GPU : PT_SCOPE_SYS;
+    bool is_conflict = (x->use | y->use) & PT_USE_WRITE && (x->scope < least || y->scope < least);
+    if (!is_conflict || (!a->is_free && !b->is_free && !is_of_program(a, address)))
+        return false;
+    tell(pair, x, y);
+    return true;
+}
+
+static bool is_ordered(const struct record *a, const struct record *b)
+{
+    return has(&a->before, b->number) || has(&b->before, a->number);
+}
+
+/* The pair is of operations that are over and in no order. */
+static bool is_pair(const struct record *a, const struct record *b)
+{
+    return a != b && b->number && b->is_done && !is_ordered(a, b);
+}
+
+/* Adds what releases of an operation, or acquires, order. */
+static bool pass(struct record *r)
+{
+    bool has_passed = false;
+    for (size_t i = 0; i < LATEST; i++) {
+        struct record *s = &records[i];
+        bool comes = is_pair(r, s) && pt_footprint_passes(&s->footprint, &r->footprint);
+        bool goes = is_pair(r, s) && pt_footprint_passes(&r->footprint, &s->footprint);
+        if (comes)
+            add(&r->before, s->number);
+        if (goes)
+            add(&s->before, r->number);
+        has_passed |= comes || goes;
+    }
+    return has_passed;
+}
+
+/* Adds what comes before what is known to be before. */
+static bool close_record(struct record *r)
+{
+    bool is_new = false;
+    for (size_t i = 0; i < LATEST; i++)
+        if (records[i].number && r != &records[i] && has(&r->before, records[i].number))
+            is_new |= join(&r->before, &records[i].before);
+    return is_new;
+}
+
+/* `all`: of those that were compared before as well. */
+static void close_order(bool all)
+{
+    for (bool is_new = true; is_new;) {
+        is_new = false;
+        for (size_t i = 0; i < LATEST; i++)
+            if (records[i].number && (all || !records[i].is_compared))
+                is_new |= close_record(&records[i]);
+    }
+}
+
+static void compare_with_all(const struct record *r)
+{
+    for (size_t i = 0; i < LATEST; i++) {
+        const struct record *s = &records[i];
+        bool is_later = r->asked > s->asked;
+        struct pair pair = {is_later ? r : s, is_later ? s : r};
+        if (is_pair(r, s) && (s->is_compared || is_later))
+            pt_footprint_meet(&pair.later->footprint, &pair.earlier->footprint, meet, &pair);
+    }
+}
+
+static void compare_new(void)
+{
+    bool has_passed = false;
+    for (size_t i = 0; i < LATEST; i++)
+        if (records[i].is_done && !records[i].is_compared)
+            has_passed |= pass(&records[i]);
+    close_order(has_passed);
+    for (size_t i = 0; i < LATEST; i++)
+        if (records[i].is_done && !records[i].is_compared)
+            compare_with_all(&records[i]);
+    for (size_t i = 0; i < LATEST; i++)
+        records[i].is_compared = records[i].is_done;
+}
+
+/* ---- commands -------------------------------------------------------------------------------- */
+
+void pt_cu_overlap_new(struct pt_cu_command *command)
+{
+    if (!is_watched)
+        return;
+    command->before = host;
+    command->is_watched = true;
+    command->asked = ++last_asked;
+    pt_history_now(&command->call);
+    n_open++;
+}
+
+void pt_cu_overlap_after(struct pt_cu_command *command, const struct pt_cu_command *earlier)
+{
+    if (command->is_watched)
+        join_over(&command->before, &earlier->before);
+}
+
+static bool is_on_device(const void *address)
+{
+    const struct pt_cu_range *range = pt_cu_range_find((uintptr_t)address);
+    return range && (range->memory == PT_CU_DEVICE || range->memory == PT_CU_POOLED);
+}
+
+/* Calls that wait for nothing, by their documentation, where only the device's memory is used. */
+static bool is_async_in_truth(const struct pt_cu_op *op)
+{
+    if (op->work == PT_CU_SET)
+        return is_on_device(op->set.to);
+    return op->work == PT_CU_COPY && is_on_device(op->copy.to) && is_on_device(op->copy.from);
+}
+
+void pt_cu_overlap_begin(struct pt_cu_command *command)
+{
+    if (!command->is_watched)
+        return;
+    struct record *r = &records[(last_number + 1) % LATEST];
+    n_running++;
+    command->is_unwaited = is_async_in_truth(&command->op);
+    if (r->number && !r->is_done) /* it runs since so many came */
+        return;
+    drop(r);
+    r->footprint.allocator = &command->ctx->engine->allocator;
+    r->ctx = command->ctx;
+    r->asked = command->asked;
+    r->call = command->call;
+    if (!fill(r, &command->op))
+        return;
+    r->number = command->before.own = ++last_number;
+    r->before = command->before;
+}
+
+static void finish_record(struct record *r)
+{
+    pt_footprint_sort(&r->footprint);
+    r->is_done = true;
+}
+
+void pt_cu_overlap_end(struct pt_cu_command *command)
+{
+    if (!command->is_watched)
+        return;
+    const struct pt_cu_op *op = &command->op;
+    struct record *r = &records[command->before.own % LATEST];
+    n_running--;
+    n_open--;
+    if (command->before.own && r->number == command->before.own)
+        finish_record(r);
+    if (op->work == PT_CU_HOST_CALL || op->work == PT_CU_CALLBACK)
+        join_over(&host, &command->before);
+    if (!n_running)
+        compare_new();
+    drop_oldest();
+    drop_known();
+}
+
+/* ---- the host -------------------------------------------------------------------------------- */
+
+void pt_cu_overlap_waited(const struct pt_cu_command *command)
+{
+    if (!command->is_watched || command->is_unwaited)
+        return;
+    join_over(&host, &command->before);
+    drop_known();
+}
+
+void pt_cu_overlap_drained(CUcontext ctx)
+{
+    for (size_t i = 0; is_watched && i < LATEST; i++)
+        if (records[i].is_done && records[i].ctx == ctx) {
+            join(&host, &records[i].before);
+            add(&host, records[i].number);
+        }
+    drop_known();
+}
+
+void pt_cu_overlap_allocated(uint64_t address, uint64_t bytes)
+{
+    for (size_t i = 0; is_watched && i < LATEST; i++)
+        if (records[i].is_done)
+            pt_footprint_cut(&records[i].footprint, address, bytes);
+}
+
+void pt_cu_overlap_forget(CUcontext ctx, const ptera_module *module)
+{
+    for (size_t i = 0; is_watched && i < LATEST; i++) {
+        const ptera_kernel *kernel = records[i].kernel;
+        if (records[i].is_done && records[i].ctx == ctx &&
+            (!module || (kernel && kernel->module == module)))
+            drop(&records[i]);
+    }
+}
