@@ -16,7 +16,7 @@ enum { THREADS = 64 };
 #define KERNEL(name, body)                                                                  \
     ".visible .entry " name                                                                 \
     "(.param .u32 d, .param .u32 from, .param .u32 off, .param .u64 data)\n{\n"             \
-    "    .reg .b32 %r<20>; .reg .b64 %rd<20>; .reg .pred %p<5>;\n"                          \
+    "    .reg .b32 %r<20>; .reg .b64 %rd<20>; .reg .pred %p<8>;\n"                          \
     "    ld.param.u32 %r1, [d]; ld.param.u32 %r2, [from]; ld.param.u32 %r3, [off];\n"       \
     "    ld.param.u64 %rd1, [data];\n    mov.u32 %r4, %tid.x;\n"                            \
     "    and.b32 %r5, %r4, 31; shr.u32 %r6, %r3, %r5; and.b32 %r6, %r6, 1;\n"               \
@@ -47,6 +47,28 @@ enum { THREADS = 64 };
     "    " guard "st.global." type " [%rd3], %rd10;\n"
 #define BRANCH "    @%p1 bra DONE;\n"
 
+/* Four elements a thread, each under a guard of its own, `below` of them all: to each the thread's
+ * number is added, and the next one's value, or 5 where that one's guard does not hold. */
+#define QUADS(below)                                                                               \
+    "    shl.b32 %r8, %r4, 2; mul.wide.u32 %rd2, %r8, 4; add.s64 %rd3, %rd1, %rd2;\n"              \
+    "    and.b32 %r9, %r3, 255; sub.u32 %r9, 256, %r9;\n"                                          \
+    "    or.b32 %r10, %r8, 1; or.b32 %r11, %r8, 2; or.b32 %r12, %r8, 3;\n"                         \
+    "    " below("%p4", "%r8") below("%p5", "%r10") below("%p6", "%r11") below(                    \
+        "%p7",                                                                                     \
+        "%r12") "\n"                                                                               \
+                "    mov.u32 %r13, 5; mov.u32 %r14, 5; mov.u32 %r15, 5; mov.u32 %r16, 5;\n"        \
+                "    @%p4 ld.global.u32 %r13, [%rd3]; @%p5 ld.global.u32 %r14, [%rd3+4];\n"        \
+                "    @%p6 ld.global.u32 %r15, [%rd3+8]; @%p7 ld.global.u32 %r16, [%rd3+12];\n"     \
+                "    add.u32 %r17, %r13, %r4; add.u32 %r13, %r17, %r14; add.u32 %r14, %r14, "      \
+                "%r15;\n"                                                                          \
+                "    sub.u32 %r17, %r17, %r4; add.u32 %r15, %r15, %r16; add.u32 %r16, %r16, "      \
+                "%r17;\n"                                                                          \
+                "    add.u32 %r14, %r14, %r4; add.u32 %r15, %r15, %r4; add.u32 %r16, %r16, %r4;\n" \
+                "    @%p4 st.global.u32 [%rd3], %r13; @%p5 st.global.u32 [%rd3+4], %r14;\n"        \
+                "    @%p6 st.global.u32 [%rd3+8], %r15; @%p7 st.global.u32 [%rd3+12], %r16;\n"
+#define BELOW(p, r) "setp.lt.u32 " p ", " r ", %r9; "
+#define BELOW_ON(p, r) "setp.lt.and.u32 " p ", " r ", %r9, !%p1; "
+
 /* clang-format off */
 static const char text[] = HEADER
     KERNEL("pairs4", PAIR(DISTANCE_MASK) SORT_GLOBAL("u32", "mul.wide.u32", "4"))
@@ -63,6 +85,8 @@ static const char text[] = HEADER
     KERNEL("falling", BRANCH "    sub.u32 %r8, 63, %r4;\n" ADD("u32", "4", ""))
     KERNEL("falling3", BRANCH "    sub.u32 %r8, 63, %r4; "
                               "mul.lo.u32 %r8, %r8, 3;\n" ADD("u64", "8", ""))
+    KERNEL("quads", QUADS(BELOW))
+    KERNEL("quads_on", QUADS(BELOW_ON))
     /* By way of shared memory: each round behind a barrier, down to a distance of 1. */
     KERNEL("rounds",
            "    .shared .align 4 .b8 tile[512];\n"
@@ -172,6 +196,27 @@ static void expect_brim(unsigned char *at, const struct kind *k, const struct ru
         set(at, k->size, t, get(at, k->size, t) + (is_on(r, t) ? t : 0));
 }
 
+/* Of an element of a thread, beyond which `off` leaves none; 5: its guard does not hold. */
+static uint64_t quad_value(const unsigned char *at, const struct kind *k, const struct run *r,
+                           unsigned t, unsigned i, bool *holds)
+{
+    *holds = 4 * t + i < 256 - (r->off & 255) && (k->stride || is_on(r, t));
+    return *holds ? get(at, k->size, 4 * t + i) : 5;
+}
+
+static void expect_quads(unsigned char *at, const struct kind *k, const struct run *r)
+{
+    for (unsigned t = 0; t < THREADS; t++) {
+        uint64_t v[4];
+        bool holds[4];
+        for (unsigned i = 0; i < 4; i++)
+            v[i] = quad_value(at, k, r, t, i, &holds[i]);
+        for (unsigned i = 0; i < 4; i++)
+            if (holds[i])
+                set(at, k->size, 4 * t + i, v[i] + v[(i + 1) % 4] + t);
+    }
+}
+
 static const struct kind kinds[] = {
     {"pairs4", 4, 2 * THREADS, expect_pairs, 0, 0, 0},
     {"pairs8", 8, 2 * THREADS, expect_pairs, 0, 0, 0},
@@ -186,6 +231,8 @@ static const struct kind kinds[] = {
     {"apart4_8", 8, 4 * THREADS - 3, expect_apart, 1, 4, 0},
     {"apart3", 4, 3 * THREADS - 2, expect_apart, 1, 3, 0},
     {"apart2_2", 2, 2 * THREADS - 1, expect_apart, 1, 2, 0},
+    {"quads", 4, 4 * THREADS, expect_quads, 1, 4, 0},
+    {"quads_on", 4, 4 * THREADS, expect_quads, 1, 0, 0},
     {"falling", 4, THREADS, expect_apart, 1, -1, THREADS - 1},
     {"falling3", 8, 3 * THREADS - 2, expect_apart, 1, -3, 3 * THREADS - 3},
 };

@@ -95,6 +95,8 @@ static bool instruction(struct jit *j, LLVMValueRef *mask)
         LLVMBuildFence(j->code->b, jit_atomic_op_order(pt_order_of(j->form)), false, "");
         return true;
     }
+    if (jit_access_path_emit_guarded(j, mask))
+        return true;
     for (unsigned u = 0; u < j->facts->copies; u++)
         jit_guard_apply(j, u, mask[u]);
     if (effects & PT_FX_CALL)

@@ -35,6 +35,7 @@ struct jit_ways {
 struct jit_interleaved {
     const struct jit_interleaved *next;
     uint32_t insns[8], n, first, last;
+    bool has_guards; /* each may have its own */
 };
 
 /* What j->insn accesses; false with unit->why set if it is no load or store that can be native. */

@@ -22,6 +22,8 @@
 #include "backend/jit/memory/prefetch.h"
 #include "backend/jit/memory/strided.h"
 #include "backend/jit/memory/structure.h"
+#include "backend/jit/value/guard.h"
+#include "backend/jit/value/predicate_bounds.h"
 #include "backend/jit/value/registers.h"
 #include "backend/jit/value/visit.h"
 #include "backend/order.h"
@@ -335,6 +337,79 @@ static void run_interleaved(const struct jit *j, const struct jit_interleaved *j
     jit_visit_insn(&first, join->first);
     access_copies(&first, &a);
 }
+
+/* ---- interleaved accesses that have guards --------------------------------------------------- */
+
+/* i1: all lanes of the copy run all of them. Where scalars tell, no mask is
+ * computed. */
+static LLVMValueRef all_run(const struct jit *j, const struct jit_interleaved *join, unsigned copy,
+                            LLVMValueRef block_mask)
+{
+    LLVMValueRef all = block_mask ? jit_all(j, block_mask) : NULL, one;
+    struct jit at = *j;
+    for (unsigned i = 0; i < join->n; i++) {
+        struct jit_bounds bounds;
+        jit_visit_insn(&at, join->insns[i]);
+        if (!at.insn->guard)
+            continue;
+        struct pt_operand guard = jit_guard_operand(at.insn);
+        jit_guard_apply(&at, copy, NULL);
+        one = jit_predicate_bounds_load(&at, &guard, &bounds) ? bounds.all
+                                                              : jit_all(j, at.mask[copy]);
+        all = all ? LLVMBuildAnd(j->code->b, all, one, "") : one;
+    }
+    return all;
+}
+
+/* One after the other, each in its lanes. */
+static void run_each(const struct jit *j, const struct jit_interleaved *join, unsigned copy,
+                     LLVMValueRef block_mask)
+{
+    struct jit at = *j;
+    struct jit_access a;
+    at.interleaved = NULL;
+    for (unsigned i = 0; i < join->n; i++) {
+        jit_visit_insn(&at, join->insns[i]);
+        jit_guard_apply(&at, copy, block_mask);
+        jit_access_describe(&at, &a);
+        access_chunk(&at, &a, copy);
+    }
+}
+
+/* Most groups, whose guards look for the end of the data, pass all of them. */
+static void run_guarded(const struct jit *j, const struct jit_interleaved *join, unsigned copy,
+                        LLVMValueRef block_mask)
+{
+    struct jit at = *j;
+    struct jit_access a;
+    LLVMBasicBlockRef together = jit_new_block(j, "together"), each = jit_new_block(j, "each"),
+                      after = jit_new_block(j, "");
+    LLVMBuildCondBr(j->code->b, all_run(j, join, copy, block_mask), together, each);
+    jit_continue_in(j, together);
+    jit_interleave_describe(j, join, &a);
+    jit_visit_insn(&at, join->first);
+    at.mask[copy] = at.guard = NULL;
+    access_chunk(&at, &a, copy);
+    LLVMBuildBr(j->code->b, after);
+    jit_continue_in(j, each);
+    run_each(j, join, copy, block_mask);
+    LLVMBuildBr(j->code->b, after);
+    jit_continue_in(j, after);
+}
+
+bool jit_access_path_emit_guarded(const struct jit *j, LLVMValueRef *block_mask)
+{
+    const struct jit_interleaved *join = jit_access_interleaved(j);
+    if (!join || !join->has_guards)
+        return false;
+    jit_lane_address_forget(j);
+    for (unsigned u = j->first_copy; u < j->end_copy; u++)
+        if (j->insn == &j->unit->f->insns.v[join->last])
+            run_guarded(j, join, u, block_mask[u]);
+    return true;
+}
+
+/* ---- what a block does ----------------------------------------------------------------------- */
 
 bool jit_access_path_emit(const struct jit *j)
 {

@@ -12,6 +12,10 @@ LLVMValueRef jit_access_path_test_all(const struct jit *j, const struct jit_orde
 /* Ld, st and their kind: false with unit->why set. */
 bool jit_access_path_emit(const struct jit *j);
 
+/* The same if j->insn is one of interleaved accesses that have guards, whose lanes are among the
+ * block's (by copy; NULL: all): false if it is not. */
+bool jit_access_path_emit_guarded(const struct jit *j, LLVMValueRef *block_mask);
+
 /* j->insn is a store that may write what is there in lanes that are off. */
 bool jit_access_path_is_rewriting(const struct jit *j);
 

@@ -22,9 +22,9 @@
 struct group {
     struct jit_interleaved join;
     struct jit_access first;
-    unsigned wanted; /* accesses */
-    uint64_t *results,
-        *unchanged; /* registers that members load; address and values that they store */
+    unsigned wanted;     /* accesses */
+    uint64_t *results;   /* registers that members load */
+    uint64_t *unchanged; /* their guards, their address, values that they store */
     bool conflicts;
 };
 
@@ -38,8 +38,9 @@ static unsigned elements_of_lane(const struct jit *j, uint32_t insn, struct jit_
     struct jit at = *j;
     jit_visit_insn(&at, insn);
     uint32_t effects = at.form->effects;
-    if (!(effects & (PT_FX_READ | PT_FX_WRITE)) || (effects & PT_FX_ATOMIC) || at.insn->guard ||
-        !jit_set_has(j->trusted, insn) || !jit_access_try_describe(&at, a))
+    if (!(effects & (PT_FX_READ | PT_FX_WRITE)) || (effects & PT_FX_ATOMIC) ||
+        (at.insn->guard && jit_is_checked(j->unit)) || !jit_set_has(j->trusted, insn) ||
+        !jit_access_try_describe(&at, a))
         return 0;
     if (a->n != 1 || a->base->kind != PT_OPND_REG || a->order != PT_ORDER_PLAIN ||
         jit_def_use_shape(j->facts, a->base, &stride) != JIT_AFFINE)
@@ -72,11 +73,15 @@ static bool commutes(const struct jit *j, struct group *g, const struct pt_insn 
     return !g->conflicts;
 }
 
-static void add(struct group *g, uint32_t insn, const struct jit_access *a)
+static void add(const struct jit *j, struct group *g, uint32_t insn, const struct jit_access *a)
 {
     const struct pt_operand *value = &a->values[0];
+    uint32_t guard = j->unit->f->insns.v[insn].guard;
     g->join.insns[g->join.n++] = insn;
+    g->join.has_guards |= guard != 0;
     jit_set_add(g->unchanged, a->base->index);
+    if (guard)
+        jit_set_add(g->unchanged, guard);
     if (value->kind == PT_OPND_REG)
         jit_set_add(a->is_load ? g->results : g->unchanged, value->index);
 }
@@ -114,7 +119,7 @@ static bool gather(const struct jit *j, const uint32_t *insns, uint32_t n, struc
     g->join.first = g->join.last = insns[0];
     g->results = pt_arena_alloc(j->unit->arena, bytes);
     g->unchanged = pt_arena_alloc(j->unit->arena, bytes);
-    add(g, insns[0], &g->first);
+    add(j, g, insns[0], &g->first);
     for (uint32_t i = 1; i < n && i < JIT_JOIN_INSNS && g->join.n < g->wanted; i++) {
         bool joins = elements_of_lane(j, insns[i], &a) && is_like(&g->first, &a);
         const struct pt_insn *insn = &j->unit->f->insns.v[insns[i]];
@@ -123,7 +128,7 @@ static bool gather(const struct jit *j, const uint32_t *insns, uint32_t n, struc
             return false;
         if (!joins)
             continue;
-        add(g, insns[i], &a);
+        add(j, g, insns[i], &a);
         g->join.last = insns[i];
     }
     return g->join.n == g->wanted && sort(j, g);
