@@ -11,6 +11,7 @@ Shapes of grids and blocks are in CTAs and threads, sizes in bytes, times in sec
 
 from ptera._library import lib as _lib
 from ptera._library import text as _text
+from ptera.activation import activate
 from ptera.arrays import In
 from ptera.device import Device, devices
 from ptera.engine import Engine, default_engine
@@ -51,6 +52,7 @@ __all__ = [
     "Parameter",
     "Party",
     "UnsupportedPTX",
+    "activate",
     "compile_cuda",
     "default_engine",
     "devices",

@@ -7,17 +7,26 @@ from typing import NoReturn
 
 from ptera._library import PACKAGE
 
-__all__ = ["execute", "execute_python", "main"]
+__all__ = ["execute", "execute_python", "main", "program", "start_path"]
+
+
+def program() -> str:
+    """Its path, or its name where the wheel does not bring it."""
+    own = PACKAGE / "bin" / "ptera"
+    return str(own) if own.exists() else "ptera"
+
+
+def start_path() -> str:
+    """PYTHONPATH with which a Python runs start/sitecustomize.py before its program."""
+    own, others = str(PACKAGE / "start"), os.environ.get("PYTHONPATH", "")
+    return os.pathsep.join(filter(None, [own, others]))
 
 
 def execute(arguments: list[str]) -> NoReturn:
     """Becomes the program; does not return."""
-    own = PACKAGE / "bin" / "ptera"
     sys.stdout.flush()
     sys.stderr.flush()
-    if own.exists():
-        os.execv(own, [str(own), *arguments])
-    os.execvp("ptera", ["ptera", *arguments])
+    os.execvp(program(), [program(), *arguments])
 
 
 def execute_python(arguments: list[str], options: Sequence[str] = ()) -> NoReturn:
@@ -25,9 +34,7 @@ def execute_python(arguments: list[str], options: Sequence[str] = ()) -> NoRetur
 
     It and the Pythons that it starts run start/sitecustomize.py first.
     """
-    others = os.environ.get("PYTHONPATH")
-    own = [str(PACKAGE / "start")]
-    os.environ["PYTHONPATH"] = os.pathsep.join(own + [others] if others else own)
+    os.environ["PYTHONPATH"] = start_path()
     execute(["exec", *options, sys.executable, *arguments])
 
 

@@ -3,6 +3,7 @@
 import importlib.metadata
 import os
 import pathlib
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -21,6 +22,19 @@ cuda = ctypes.CDLL("libcuda.so.1")
 n = ctypes.c_int()
 assert cuda.cuInit(0) == 0 and cuda.cuDeviceGetCount(ctypes.byref(n)) == 0
 print(n.value, sys.argv[1:])
+"""
+
+
+ACTIVATED = """
+import ctypes, os, subprocess, sys, tempfile, ptera
+if len(sys.argv) > 1:
+    ctypes.CDLL(sys.argv[1])
+ptera.activate()
+ptera.activate()
+""" + COUNT + """
+ctypes.CDLL("libnvidia-ml.so.1").nvmlInit_v2
+child = "import ctypes; print(ctypes.CDLL('libcuda.so.1').cuInit(0))"
+print(subprocess.run([sys.executable, "-c", child], capture_output=True, text=True).stdout)
 """
 
 
@@ -148,6 +162,33 @@ class PythonM(unittest.TestCase):
         done = python_m_ptera()
         self.assertEqual(done.returncode, 2)
         self.assertIn("python -m ptera", done.stdout)
+
+
+class Activate(unittest.TestCase):
+    def activated(self, *arguments):
+        with tempfile.TemporaryDirectory() as folder:
+            script = pathlib.Path(folder) / "activated.py"
+            script.write_text(ACTIVATED)
+            own = str(pathlib.Path(ptera.__file__).parent.parent)
+            return subprocess.run(
+                [sys.executable, str(script), *arguments],
+                env={**os.environ, "PYTHONPATH": own},
+                capture_output=True,
+                text=True,
+                timeout=60,
+            )
+
+    def test_here_and_in_children(self):
+        done = self.activated()
+        self.assertEqual((done.stdout, done.stderr), ("1 []\n0\n\n", ""))
+
+    def test_too_late(self):
+        """Some other library is the driver already."""
+        with tempfile.TemporaryDirectory() as folder:
+            other = pathlib.Path(folder) / "libcuda.so.1"
+            shutil.copy(ptera.program.PACKAGE / "lib" / "libptera.so.0", other)
+            done = self.activated(str(other))
+        self.assertIn("libcuda.so.1 is loaded already", done.stderr)
 
 
 @unittest.skipUnless(pytest, "there is no pytest")

@@ -1,51 +1,16 @@
 """What each Python under `python -m ptera` does before its program: see ptera.program.
 
-Once the program has imported PyTorch, its device "cuda" is ptera.torch's. JAX makes products of
-matrices by itself, where it would call cuBLAS. A sitecustomize of the user's own, which this one
-hides, runs as well.
+A sitecustomize of the user's own, which this one hides, runs as well.
 """
 
 from __future__ import annotations
 
-import importlib.abc
 import importlib.machinery
 import importlib.util
 import os
 import sys
-from types import ModuleType
-from typing import Any
 
-
-class _AfterTorch(importlib.abc.MetaPathFinder):
-    """Finds torch as the others do, and has ptera.torch imported behind it."""
-
-    def find_spec(self, name: str, path: Any, target: Any = None) -> Any:
-        if name != "torch":
-            return None
-        sys.meta_path.remove(self)
-        spec = importlib.util.find_spec(name)
-        if spec is not None and spec.loader is not None:
-            execute = spec.loader.exec_module
-
-            def execute_both(module: ModuleType) -> None:
-                execute(module)
-                if module.version.cuda:
-                    import ptera.torch  # noqa: F401
-
-            spec.loader.exec_module = execute_both  # type: ignore[method-assign]
-        return spec
-
-
-class _BeforeJAX(importlib.abc.MetaPathFinder):
-    """Finds nothing, but tells XLA, before it reads its flags, from which size on cuBLAS is for."""
-
-    def find_spec(self, name: str, path: Any, target: Any = None) -> Any:
-        if name == "jaxlib":
-            sys.meta_path.remove(self)
-            flags = os.environ.get("XLA_FLAGS", "")
-            if "--xla_gpu_gemm_rewrite_size_threshold" not in flags:
-                os.environ["XLA_FLAGS"] = f"{flags} --xla_gpu_gemm_rewrite_size_threshold={1 << 62}"
-        return None
+import ptera_clients
 
 
 def _run_hidden() -> None:
@@ -56,5 +21,5 @@ def _run_hidden() -> None:
         spec.loader.exec_module(importlib.util.module_from_spec(spec))
 
 
-sys.meta_path[:0] = [_AfterTorch(), _BeforeJAX()]
+ptera_clients.install()
 _run_hidden()
