@@ -20,8 +20,8 @@ def activate() -> None:
 
     To be called before CUDA clients are imported: who asks for libcuda.so.1, libcudart.so.N or
     libnvidia-ml.so.1 by name from now on gets Ptera's. Only `python -m ptera` can serve clients
-    that open libraries by their paths, or that look for device nodes, as JAX does. Where that has
-    been done, or this, nothing is left to do.
+    that open libraries by their paths, that have a runtime library inside, as CuPy and Warp, or
+    that look for device nodes, as JAX does. Where that has been done, or this, nothing is left.
 
     Raises:
         RuntimeError: a library of NVIDIA's is loaded already (by a CUDA build of PyTorch, say),
