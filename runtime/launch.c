@@ -436,7 +436,7 @@ static ptera_result prepare(struct pt_job *job, const ptera_launch *given,
     job->is_checked = given->checks != 0;
     job->is_mute = job->tests & PT_TEST_OBSERVERS &&
                    pt_finding_is_mute(job->engine, func_of(job->kernel)->name);
-    if (job->is_mute)
+    if (job->is_mute || (job->engine->uncounted && atomic_load(job->engine->uncounted)))
         job->tests &= ~(uint32_t)PT_TEST_count;
     job->finding = given->finding;
     job->finding_ud = given->finding_ud;
@@ -550,7 +550,7 @@ static void tell(struct pt_job *job, uint64_t ns, struct pt_launched *launched)
     launched->was_interpreted = atomic_load(&job->was_interpreted);
     launched->compile_ns = atomic_exchange(&job->kernel->compile_ns, 0);
     launched->why[0] = 0;
-    if (launched->was_interpreted)
+    if (launched->was_interpreted && launched->asks_why)
         say_why(job, launched->why, sizeof launched->why);
 }
 

@@ -55,7 +55,7 @@ check runtime/nvml 'runtime/nvml/|runtime/cuda/vendor.h|ptera.h'
 check runtime/compilers 'runtime/compilers/|frontend/|ir/'
 check runtime/ocelot 'runtime/ocelot/|ptera.h'
 runtime='runtime/(cuda/summary|cudart/refuse|compilers/behind|nvml/abi|cuda/vendor).h'
-runtime="$runtime|runtime/(device.h|finding_fields.def)"
+runtime="$runtime|runtime/(device.h|trace_file.h|finding_fields.def)"
 check tools "tools/|frontend/(cubin|fatbin|link_text).h|$runtime|ir/|ptera.h" fuzz
 check tools/fuzz 'tools/fuzz/|ir/|backend/native.h|ptera.h'
 check tests/api 'ptera.h|tests/'

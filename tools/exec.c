@@ -117,6 +117,8 @@ bool set_environment(const char *path)
     }
     preload_for(path);
     prepend("LD_LIBRARY_PATH", library_folder());
+    if (getenv("PTERA_TRACE")) /* ranges of NVTX are a part of it */
+        setenv("NVTX_INJECTION64_PATH", driver, 0);
     for (size_t i = 0; i < sizeof told / sizeof *told; i++)
         setenv(told[i].name, told[i].value, 0);
     return true;

@@ -1,8 +1,12 @@
 /* ptera profile: what kernels do, counted. */
 #include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "runtime/trace_file.h"
 #include "tools/commands.h"
 #include "tools/metrics.h"
 #include "tools/observed.h"
@@ -29,19 +33,28 @@ static const char profile_help[] =
     "(genhtml reads it)\n"
     "  --html FILE         writes a page for browsers: kernels, roofline, source and PTX with "
     "heat, who accesses what, branches,\n"
-    "                      occupancy\n\n"
+    "                      occupancy\n"
+    "  --trace FILE        writes a timeline of the program in Chrome's trace format, which "
+    "Perfetto opens: calls of CUDA, kernels,\n"
+    "                      copies, streams, graphs, ranges of NVTX; where nothing else is asked "
+    "for, nothing is counted, and kernels\n"
+    "                      run as ever\n\n"
     "  --log-file FILE     where the report goes (standard error)\n"
     "  --save FILE         keeps the counts, for --read\n"
     "  --kernel-name NAME  kernels of that name, a pattern of the shell, alone\n"
     "  --launch-skip N, --launch-count N\n"
     "                      of the launches of such kernels, those behind the first N, and so many "
-    "of them; others run unobserved\n\n"
+    "of them; others run unobserved\n"
+    "  --profile-from-start off\n"
+    "                      of a program nothing is counted or recorded before it calls "
+    "cuProfilerStart (cudaProfilerStart);\n"
+    "                      cuProfilerStop ends it in any case\n\n"
     "Sectors, wavefronts and conflicts are what an H100's counters say of the same accesses "
     "(tests/hardware/profile). Exit status:\n"
     "that of `ptera run`, or the program's own.\n";
 
 struct options {
-    const char *metrics, *coverage, *html, *log_file, *save, *read;
+    const char *metrics, *coverage, *html, *trace, *log_file, *save, *read, *from_start;
     bool is_csv, has_lines, has_ptx_lines, asks_metrics;
     ptera_options engine; /* what is asked of it, or of the program's */
 };
@@ -91,12 +104,25 @@ static int report_file(const struct options *o, const char *path, int status)
     return is_good ? status : EXIT_FAILED;
 }
 
+/* Whether something is asked for that launches are counted for. */
+static bool counts_launches(const struct options *o)
+{
+    return !o->trace || o->metrics || o->coverage || o->html || o->log_file || o->save ||
+           o->is_csv || o->has_lines || o->has_ptx_lines;
+}
+
+/* What its library could not write, it has said. */
+static bool is_trace_whole(const struct options *o)
+{
+    return !o->trace || (access(o->trace, R_OK) == 0 && !pt_trace_file_lost(o->trace));
+}
+
 static int finish_file(const void *options, const char *path, int status)
 {
     const struct options *o = options;
-    int end = report_file(o, path, status);
+    int end = counts_launches(o) ? report_file(o, path, status) : status;
     observed_close(path, o->save);
-    return end;
+    return is_trace_whole(o) ? end : EXIT_FAILED;
 }
 
 static int finish(void *ud, ptera_engine *engine, int status)
@@ -119,12 +145,28 @@ static int put_metrics(void)
 
 /* ---- programs -------------------------------------------------------------------------------- */
 
+/* By its whole path, since programs go to other folders. What was there goes. */
+static bool set_trace(const char *path)
+{
+    char whole[PATH_MAX];
+    int fd = open(path, O_CREAT | O_TRUNC | O_WRONLY | O_CLOEXEC, 0666);
+    if (fd < 0 || close(fd) != 0 || !realpath(path, whole))
+        return false;
+    setenv("PTERA_TRACE", whole, 1);
+    return true;
+}
+
 static int profile_program(const struct options *o, char **argv)
 {
     const char *file = observed_open("profile", o->save);
     if (!file)
         return EXIT_FAILED;
-    setenv("PTERA_PROFILE", file, 1);
+    if (counts_launches(o))
+        setenv("PTERA_PROFILE", file, 1);
+    if (o->from_start)
+        setenv("PTERA_PROFILE_FROM_START", strcmp(o->from_start, "off") != 0 ? "1" : "0", 1);
+    if (o->trace && !set_trace(o->trace))
+        return cannot_write(o->trace);
     if (o->engine.check_kernels)
         setenv("PTERA_PROFILE_KERNELS", o->engine.check_kernels, 1);
     observed_set_number("PTERA_PROFILE_SKIP", o->engine.check_skip);
@@ -142,6 +184,7 @@ static int take_options(int argc, char **argv, struct options *o)
                                      {"--ptx-lines", .flag = &o->has_ptx_lines},
                                      {"--coverage", .text = &o->coverage},
                                      {"--html", .text = &o->html},
+                                     {"--trace", .text = &o->trace},
                                      {"--log-file", .text = &o->log_file},
                                      {"--save", .text = &o->save},
                                      {"--read", .text = &o->read},
@@ -149,8 +192,14 @@ static int take_options(int argc, char **argv, struct options *o)
                                      {"--kernel-name", .text = &o->engine.check_kernels},
                                      {"--launch-skip", .number = &o->engine.check_skip},
                                      {"--launch-count", .number = &o->engine.check_count},
+                                     {"--profile-from-start", .text = &o->from_start},
                                      {0}};
     int left = options_take("profile", options, argc, argv);
+    if (left >= 0 && o->from_start && strcmp(o->from_start, "off") != 0 &&
+        strcmp(o->from_start, "on") != 0) {
+        fputs("ptera profile: --profile-from-start is on or off\n", stderr);
+        return -1;
+    }
     bool is_all = o->metrics && !strcmp(o->metrics, "all");
     const char *unknown = is_all ? NULL : profile_report_find_unknown(o->metrics);
     if (left < 0 || !unknown)
@@ -181,6 +230,10 @@ int command_profile(int argc, char **argv)
     }
     if (!strcmp(argv[1], "--"))
         return profile_program(&o, argv + 2);
+    if (o.trace) {
+        fputs("ptera profile: --trace is for programs (-- PROGRAM)\n", stderr);
+        return EXIT_USAGE;
+    }
     struct run_setup setup = {.command = "profile", .finish = finish, .ud = &o};
     o.engine.observe = "count";
     ptera_launch_init(&setup.launch);

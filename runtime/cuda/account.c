@@ -123,16 +123,18 @@ static void log_launch(const char *what, const struct pt_launched *l, ptera_resu
                     result == PTERA_OK ? "" : ", failed");
 }
 
-ptera_result pt_cu_account_launch(struct pt_job *job)
+ptera_result pt_cu_account_launch(struct pt_job *job, struct pt_launched *told)
 {
     char what[640];
-    struct pt_launched launched;
+    struct pt_launched launched = {.asks_why = true};
     const char *name = ptera_kernel_name(job->kernel);
     struct pt_summary_kernel *row = summary ? row_of(name) : NULL;
     describe(job, name, what, sizeof what);
     if (row)
         atomic_fetch_add(&row->begun, 1);
     ptera_result r = pt_launch_run(job, &launched);
+    if (told)
+        *told = launched;
     if (row)
         add_launch(row, &launched, r);
     if (pt_cu_log_is_on(PT_CU_LOG_LAUNCH))
@@ -142,17 +144,10 @@ ptera_result pt_cu_account_launch(struct pt_job *job)
 
 /* ---- copies ---------------------------------------------------------------------------------- */
 
-/* Managed memory counts as the device's. */
-static bool is_device(const void *address)
-{
-    const struct pt_cu_range *range = pt_cu_range_find((uintptr_t)address);
-    return range && range->memory != PT_CU_HOST && range->memory != PT_CU_REGISTERED;
-}
-
 static enum pt_summary_move kind_of(const struct pt_cu_copy *copy)
 {
     pt_cu_lock_take();
-    bool to = is_device(copy->to), from = is_device(copy->from);
+    bool to = pt_cu_range_is_device(copy->to), from = pt_cu_range_is_device(copy->from);
     pt_cu_lock_release();
     return to     ? (from ? PT_SUMMARY_ON_DEVICE : PT_SUMMARY_TO_DEVICE)
            : from ? PT_SUMMARY_FROM_DEVICE

@@ -13,6 +13,8 @@
 #include "runtime/cuda/op.h"
 #include "runtime/cuda/range.h"
 #include "runtime/cuda/thread.h"
+#include "runtime/cuda/trace.h"
+#include "runtime/cuda/track.h"
 #include "runtime/cuda/trap.h"
 #include "runtime/deadline.h"
 #include "runtime/engine.h"
@@ -76,6 +78,8 @@ struct pt_cu_command *pt_cu_command_new(CUcontext ctx, const struct pt_cu_op *op
     ctx->pending++;
     count_owners(c);
     pt_cu_overlap_new(c);
+    if (pt_cu_trace_is_on && op->work != PT_CU_EMPTY)
+        c->arrow = pt_cu_trace_arrow();
     return c;
 }
 
@@ -89,6 +93,7 @@ void pt_cu_command_put(struct pt_cu_command *command)
 {
     if (!command || --command->refs)
         return;
+    pt_cu_track_put(command->track);
     free(command->dependents);
     free(command);
 }
@@ -233,8 +238,17 @@ static void finish(struct pt_cu_command *command, bool is_runner)
     pt_cu_command_put(command);
 }
 
+static void begin_traced(struct pt_cu_command *command, struct pt_cu_traced *traced)
+{
+    bool runs = command->ctx->error == CUDA_SUCCESS || command->op.work == PT_CU_CALLBACK;
+    traced->arrow = command->arrow;
+    traced->node = command->node;
+    pt_cu_track_begin(runs ? command->track : NULL, &command->op, traced);
+}
+
 static void run(struct pt_cu_command *command, bool is_runner)
 {
+    struct pt_cu_traced traced = {0};
     CUresult error = command->ctx->error;
     bool reaches = pt_cu_op_touches_memory(&command->op);
     CUcontext reached = command->op.work == PT_CU_KERNEL_LAUNCH ? command->ctx : NULL;
@@ -242,13 +256,19 @@ static void run(struct pt_cu_command *command, bool is_runner)
         pt_cu_trap_reach(reached);
     const struct pt_observer *const *observers = command->ctx->engine->mem.observers;
     pt_cu_overlap_begin(command);
+    if (command->track)
+        begin_traced(command, &traced);
     pt_cu_lock_release();
     if (error == CUDA_SUCCESS)
         pt_cu_check_op(command->ctx, &command->op);
     if (error == CUDA_SUCCESS && observers)
         pt_cu_execute_observe(&command->op, observers);
     command->failed = pt_cu_execute_op(&command->op, error);
+    if (traced.track)
+        pt_cu_track_add(&traced, command->failed);
     pt_cu_lock_take();
+    if (traced.track)
+        pt_cu_track_end(&traced);
     if (reaches)
         pt_cu_trap_unreach(reached);
     finish(command, is_runner);

@@ -10,6 +10,8 @@
 #include "runtime/cuda/overlap.h"
 #include "runtime/history.h"
 
+struct pt_cu_track;
+
 /* An operation under way. It runs when all that it waits for is done. */
 struct pt_cu_command {
     struct pt_cu_command *next; /* in the queue of what can run */
@@ -19,8 +21,10 @@ struct pt_cu_command {
     unsigned refs, unmet, n_owners;
     int priority;
     bool is_done, by_caller;
-    CUresult failed;  /* this itself, not the context */
-    uint64_t done_ns; /* CLOCK_MONOTONIC */
+    CUresult failed;           /* this itself, not the context */
+    uint64_t done_ns;          /* CLOCK_MONOTONIC */
+    struct pt_cu_track *track; /* where the timeline has it; NULL: nowhere */
+    uint64_t arrow, node;      /* from its call; of a graph, its number */
     struct pt_cu_command **dependents;
     size_t n_dependents, cap_dependents;
     /* while races are checked: overlap.c */

@@ -136,6 +136,7 @@ CUresult pt_cu_context_revive(CUcontext ctx)
     if (made != PTERA_OK)
         return pt_cu_error_of(made);
     ctx->engine->replicas = pt_cu_multicast_replicas;
+    ctx->engine->uncounted = &pt_cu_driver.is_unprofiled;
     pt_cu_limit_reset(ctx);
     ctx->is_alive = true;
     pt_cu_context_list_enter(ctx);
@@ -475,17 +476,6 @@ static CUresult succeed_if_current(void)
 }
 
 CUresult cuCtxResetPersistingL2Cache(void)
-{
-    return API(succeed_if_current());
-}
-
-/* There is no profiler to start or stop; programs that mark their regions go on. */
-CUresult cuProfilerStart(void)
-{
-    return API(succeed_if_current());
-}
-
-CUresult cuProfilerStop(void)
 {
     return API(succeed_if_current());
 }

@@ -2,6 +2,7 @@
 #ifndef PTERA_CUDA_DRIVER_H
 #define PTERA_CUDA_DRIVER_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 
 #include "runtime/cuda/abi.h"
@@ -31,6 +32,9 @@ struct pt_cu_driver {
     size_t device_bytes; /* memory of each */
     bool launches_block; /* CUDA_LAUNCH_BLOCKING=1: they return when the kernel is done */
     bool traps_host;     /* PTERA_HOST_ACCESS=trap */
+    /* Between cuProfilerStop and cuProfilerStart, and before the first one with
+     * PTERA_PROFILE_FROM_START=0: nothing is counted (counted.h) or recorded (trace.h). */
+    atomic_bool is_unprofiled;
 };
 
 extern struct pt_cu_driver pt_cu_driver;

@@ -19,6 +19,7 @@
 #include "runtime/cuda/op.h"
 #include "runtime/cuda/range.h"
 #include "runtime/cuda/stream.h"
+#include "runtime/cuda/track.h"
 
 /* ---- making ---------------------------------------------------------------------------------- */
 
@@ -203,13 +204,25 @@ static bool put_in_order(CUgraphNode node, struct pt_cu_command *first, struct p
                   pt_cu_command_after(node->command, node->event->recorded));
 }
 
+/* Makes a node's command, which is seen in the stream of the launch. */
+static struct pt_cu_command *new_command(CUgraphNode node, const struct pt_cu_op *op,
+                                         const struct pt_cu_command *begin)
+{
+    struct pt_cu_command *c = pt_cu_command_new(node->ctx, op);
+    if (c && begin->track) {
+        c->track = pt_cu_track_ref(begin->track);
+        c->node = node->original->object.id;
+    }
+    return c;
+}
+
 static CUresult launch_node(CUgraphNode node, struct pt_cu_command *begin,
                             struct pt_cu_command *end)
 {
     struct pt_cu_op op = {.work = PT_CU_EMPTY};
     CUresult r = node->child ? CUDA_SUCCESS : make_op(node, &op);
     struct pt_cu_command *first = NULL,
-                         *c = r == CUDA_SUCCESS ? pt_cu_command_new(node->ctx, &op) : NULL;
+                         *c = r == CUDA_SUCCESS ? new_command(node, &op, begin) : NULL;
     if (r == CUDA_SUCCESS && !c) {
         pt_cu_op_drop(&op);
         r = CUDA_ERROR_OUT_OF_MEMORY;
@@ -217,7 +230,7 @@ static CUresult launch_node(CUgraphNode node, struct pt_cu_command *begin,
     if (r != CUDA_SUCCESS)
         return r;
     node->command = c;
-    first = node->child ? pt_cu_command_new(node->ctx, &op) : c;
+    first = node->child ? new_command(node, &op, begin) : c;
     if (!first) {
         pt_cu_command_start(c);
         return CUDA_ERROR_OUT_OF_MEMORY;
@@ -341,12 +354,6 @@ static CUresult find_node(CUgraphExec exec, CUgraphNode original, const void *pa
     return r == CUDA_SUCCESS && !*node ? CUDA_ERROR_INVALID_VALUE : r;
 }
 
-static bool is_device_memory(const void *p)
-{
-    const struct pt_cu_range *range = pt_cu_range_find((uintptr_t)p);
-    return range && range->memory != PT_CU_HOST && range->memory != PT_CU_REGISTERED;
-}
-
 static bool is_flat(const struct pt_cu_copy *c)
 {
     return c->height <= 1 && c->depth <= 1;
@@ -356,8 +363,8 @@ static bool is_flat(const struct pt_cu_copy *c)
  * stay as large as they are. */
 static bool can_become_copy(const struct pt_cu_copy *a, const struct pt_cu_copy *b)
 {
-    bool is_alike = is_device_memory(a->to) == is_device_memory(b->to) &&
-                    is_device_memory(a->from) == is_device_memory(b->from);
+    bool is_alike = pt_cu_range_is_device(a->to) == pt_cu_range_is_device(b->to) &&
+                    pt_cu_range_is_device(a->from) == pt_cu_range_is_device(b->from);
     bool is_same_box = a->width == b->width && a->height == b->height && a->depth == b->depth;
     return is_alike && (is_same_box || (is_flat(a) && is_flat(b)));
 }

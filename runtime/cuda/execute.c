@@ -78,7 +78,8 @@ static CUresult run_kernel(struct pt_cu_launch *launch)
     ptera_engine *engine = launch->job->engine;
     struct pt_job *job = launch->job;
     launch->job = NULL;
-    ptera_result r = pt_cu_account_is_on() ? pt_cu_account_launch(job) : pt_launch_run(job, NULL);
+    ptera_result r = pt_cu_account_is_on() ? pt_cu_account_launch(job, launch->launched)
+                                           : pt_launch_run(job, launch->launched);
     if (r != PTERA_OK)
         pt_cu_log_print("%s", ptera_engine_error(engine));
     return pt_cu_error_of(r);

@@ -28,9 +28,10 @@ struct pt_cu_launch {
     CUfunction function;
     ptera_launch launch; /* without parameters */
     int priority;
-    size_t bytes;        /* of parameters */
-    uint8_t *parameters; /* the block; NULL in a job's */
-    struct pt_job *job;  /* ready to run */
+    size_t bytes;                 /* of parameters */
+    uint8_t *parameters;          /* the block; NULL in a job's */
+    struct pt_job *job;           /* ready to run */
+    struct pt_launched *launched; /* is told how it ran; NULL: nobody asks */
 };
 
 /* A box of bytes; linear copies are one row. */

@@ -79,6 +79,12 @@ bool pt_cu_range_enter(struct pt_cu_range *range)
     return true;
 }
 
+bool pt_cu_range_is_device(const void *address)
+{
+    const struct pt_cu_range *range = pt_cu_range_find((uintptr_t)address);
+    return range && range->memory != PT_CU_HOST && range->memory != PT_CU_REGISTERED;
+}
+
 void pt_cu_range_leave(struct pt_cu_range *range)
 {
     tdelete(range, &tree, compare);

@@ -54,6 +54,8 @@ struct pt_cu_range {
 
 /* The range that holds `address`, or NULL. */
 struct pt_cu_range *pt_cu_range_find(uint64_t address);
+/* Of kernels' memory; managed memory counts as it. */
+bool pt_cu_range_is_device(const void *address);
 /* Whether all of it lies in one range that kernels may use. */
 bool pt_cu_range_is_usable(uint64_t address, size_t bytes);
 /* Enters a range. NULL: no memory, or it overlaps with one. */

@@ -1,6 +1,7 @@
 /* Streams as data: making and finding them, and what waits for what. */
 #include "runtime/cuda/stream.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "runtime/cuda/command.h"
@@ -9,6 +10,16 @@
 #include "runtime/cuda/handle.h"
 #include "runtime/cuda/op.h"
 #include "runtime/cuda/thread.h"
+#include "runtime/cuda/trace.h"
+#include "runtime/cuda/track.h"
+
+static void make_track(CUstream stream)
+{
+    char name[40] = "default stream";
+    if (stream->ctx->null_stream)
+        snprintf(name, sizeof name, "stream %llu", (unsigned long long)stream->object.id);
+    stream->track = pt_cu_track_new(stream->ctx, name);
+}
 
 CUstream pt_cu_stream_new(CUcontext ctx, unsigned flags, int priority)
 {
@@ -24,6 +35,8 @@ CUstream pt_cu_stream_new(CUcontext ctx, unsigned flags, int priority)
         end = &ctx->null_stream->next;
     }
     *end = stream;
+    if (pt_cu_trace_is_on)
+        make_track(stream);
     return stream;
 }
 
@@ -116,6 +129,7 @@ struct pt_cu_command *pt_cu_stream_append(CUstream stream, struct pt_cu_op *op, 
         pt_cu_op_drop(op);
         return NULL;
     }
+    command->track = pt_cu_track_ref(stream->track);
     command->by_caller = by_caller;
     if (!command->priority)
         command->priority = stream->priority;

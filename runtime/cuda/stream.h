@@ -11,6 +11,7 @@
 struct pt_cu_capture;
 struct pt_cu_command;
 struct pt_cu_op;
+struct pt_cu_track;
 
 enum { PT_CU_PRIORITY_GREATEST = -5 }; /* the least is 0 */
 
@@ -24,7 +25,8 @@ struct CUstream_st {
     CUgraphNode *capture_tail; /* what the next node depends on */
     size_t n_capture_tail;
     struct pt_cu_hints hints;
-    uint64_t thread; /* whose default stream it is; 0: none's */
+    struct pt_cu_track *track; /* in the timeline; NULL: there is none */
+    uint64_t thread;           /* whose default stream it is; 0: none's */
     CUstream next;
 };
 

@@ -15,6 +15,7 @@
 #include "runtime/cuda/pool.h"
 #include "runtime/cuda/stream.h"
 #include "runtime/cuda/submit.h"
+#include "runtime/cuda/track.h"
 
 void pt_cu_stream_management_delete(CUstream stream)
 {
@@ -25,6 +26,7 @@ void pt_cu_stream_management_delete(CUstream stream)
     *place = stream->next;
     pt_cu_capture_leave(stream);
     pt_cu_command_put(stream->tail);
+    pt_cu_track_put(stream->track);
     pt_cu_handle_delete(stream);
 }
 

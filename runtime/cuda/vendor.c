@@ -10,6 +10,7 @@
 #include "runtime/cuda/entry.h"
 #include "runtime/cuda/launch.h"
 #include "runtime/cuda/log.h"
+#include "runtime/cuda/trace.h"
 
 /* The table that the runtime library of every release asks for. Compilers ask for others, and go on
  * without. */
@@ -32,18 +33,20 @@ static void explain(const void *caller)
 
 static const struct pt_cu_launches launches = {pt_cu_launch_last_misfit};
 static const struct pt_cu_boards boards = {pt_cu_board_describe};
+static const struct pt_cu_calls calls = {pt_cu_trace_enter, pt_cu_trace_leave};
 
 static const struct {
     unsigned char id[16];
     const void *table;
-} tables[] = {{PT_CU_LAUNCHES_ID, &launches}, {PT_CU_BOARDS_ID, &boards}};
+} tables[] = {{PT_CU_LAUNCHES_ID, &launches}, {PT_CU_BOARDS_ID, &boards}, {PT_CU_CALLS_ID, &calls}};
 
 /* NVIDIA's tables are not documented, and none of them is given out. */
 CUresult cuGetExportTable(const void **table, const CUuuid *id)
 {
     for (size_t i = 0; id && table && i < sizeof tables / sizeof *tables; i++)
         if (!memcmp(id, tables[i].id, sizeof tables[i].id)) {
-            *table = tables[i].table;
+            bool is_wanted = tables[i].table != &calls || pt_cu_trace_is_on;
+            *table = is_wanted ? tables[i].table : NULL;
             return CUDA_SUCCESS;
         }
     if (id && !memcmp(id, runtimes, sizeof runtimes))

@@ -16,6 +16,17 @@ struct pt_cu_launches {
     enum pt_misfit (*last_misfit)(void); /* why the calling thread's last launch did not fit */
 };
 
+#define PT_CU_CALLS_ID                                                       \
+    {                                                                        \
+        'P', 't', 'e', 'r', 'a', ' ', 'c', 'a', 'l', 'l', 's', 0, 0, 0, 0, 1 \
+    }
+
+/* Calls of another API, of which those of the driver are a part; NULL: nobody wants to be told. */
+struct pt_cu_calls {
+    void (*enter)(void);
+    void (*leave)(const char *call, int result);
+};
+
 #define PT_CU_BOARDS_ID                                                        \
     {                                                                          \
         'P', 't', 'e', 'r', 'a', ' ', 'b', 'o', 'a', 'r', 'd', 's', 0, 0, 0, 1 \

@@ -106,17 +106,18 @@ cudaError_t pt_rt_context_check_device(int device)
 
 cudaError_t cudaSetDevice(int device)
 {
-    return pt_rt_error_done(pt_rt_context_check_device(device) ?: use(device));
+    return RT_PLAIN(pt_rt_context_check_device(device) ?: use(device));
 }
 
 cudaError_t cudaInitDevice(int device, unsigned device_flags, unsigned flags)
 {
     enum { FLAGS_ARE_VALID = 1 };
     CUcontext context;
+    pt_rt_calls_enter();
     cudaError_t error = pt_rt_context_check_device(device);
     if (!error && flags & FLAGS_ARE_VALID)
         error = (cudaError_t)cuDevicePrimaryCtxSetFlags_v2(device, device_flags);
-    return pt_rt_error_done(error ?: pt_rt_context_get(device, &context));
+    return RT_END(error ?: pt_rt_context_get(device, &context));
 }
 
 static cudaError_t reset(void)
@@ -146,6 +147,7 @@ cudaError_t cudaThreadExit(void)
 cudaError_t cudaSetDeviceFlags(unsigned flags)
 {
     int device = 0;
+    pt_rt_calls_enter();
     cudaError_t error = pt_rt_context_device(&device);
-    return pt_rt_error_done(error ?: (cudaError_t)cuDevicePrimaryCtxSetFlags_v2(device, flags));
+    return RT_END(error ?: (cudaError_t)cuDevicePrimaryCtxSetFlags_v2(device, flags));
 }

@@ -36,9 +36,9 @@ cudaError_t cudaDeviceGetAttribute(int *value, CUdevice_attribute attribute, int
 cudaError_t cudaGetDeviceFlags(unsigned *flags)
 {
     int device = 0, is_active;
+    pt_rt_calls_enter();
     cudaError_t error = flags ? pt_rt_context_device(&device) : cudaErrorInvalidValue;
-    return pt_rt_error_done(
-        error ?: (cudaError_t)cuDevicePrimaryCtxGetState(device, flags, &is_active));
+    return RT_END(error ?: (cudaError_t)cuDevicePrimaryCtxGetState(device, flags, &is_active));
 }
 
 cudaError_t cudaSetValidDevices(int *devices, int n)

@@ -34,9 +34,10 @@ static cudaError_t describe_kernel(const cudaKernelNodeParams *from, CUDA_KERNEL
 
 /* `call` with the description `k` of a kernel. */
 #define WITH_KERNEL(call)                                                \
+    pt_rt_calls_enter();                                                 \
     CUDA_KERNEL_NODE_PARAMS k;                                           \
     cudaError_t error = pt_rt_context_ready() ?: describe_kernel(p, &k); \
-    return pt_rt_error_done(error ?: (cudaError_t)(call))
+    return RT_END(error ?: (cudaError_t)(call))
 
 cudaError_t cudaGraphAddKernelNode(cudaGraphNode_t *node, cudaGraph_t graph,
                                    const cudaGraphNode_t *after, size_t n,
@@ -166,12 +167,13 @@ cudaError_t cudaGraphExecMemcpyNodeSetParams1D(cudaGraphExec_t exec, cudaGraphNo
 
 /* `call` with the description `copy` of one to, or from, a place in a variable. */
 #define WITH_VARIABLE(to, from, call)                                               \
+    pt_rt_calls_enter();                                                            \
     CUDA_MEMCPY3D copy;                                                             \
     void *place;                                                                    \
     cudaError_t error =                                                             \
         pt_rt_context_ready() ?: pt_rt_memory_place(symbol, offset, bytes, &place); \
     error = error ?: describe_1d(to, from, bytes, kind, &copy);                     \
-    return pt_rt_error_done(error ?: (cudaError_t)(call))
+    return RT_END(error ?: (cudaError_t)(call))
 
 cudaError_t cudaGraphAddMemcpyNodeToSymbol(cudaGraphNode_t *node, cudaGraph_t graph,
                                            const cudaGraphNode_t *after, size_t n,
@@ -271,9 +273,10 @@ static cudaError_t describe(const cudaGraphNodeParams *from, CUgraphNodeParams *
 
 /* `call` with the description `all` of a node. */
 #define WITH_NODE(call)                                             \
+    pt_rt_calls_enter();                                            \
     CUgraphNodeParams all;                                          \
     cudaError_t error = pt_rt_context_ready() ?: describe(p, &all); \
-    return pt_rt_error_done(error ?: (cudaError_t)(call))
+    return RT_END(error ?: (cudaError_t)(call))
 
 #if PT_RT_MAJOR >= 13
 cudaError_t cudaGraphAddNode(cudaGraphNode_t *node, cudaGraph_t graph, const cudaGraphNode_t *after,

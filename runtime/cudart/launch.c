@@ -293,10 +293,11 @@ cudaError_t cudaFuncGetParamInfo(const void *function, size_t index, size_t *off
 /* ---- occupancy ------------------------------------------------------------------------------- */
 
 /* `call` with `kernel` in place of a function. */
-#define WITH_KERNEL(function, call)                                       \
-    CUkernel kernel;                                                      \
+#define WITH_KERNEL(function, call)                                                       \
+    pt_rt_calls_enter();                                                                  \
+    CUkernel kernel;                                                                      \
     cudaError_t error = pt_rt_context_ready() ?: pt_rt_program_kernel(function, &kernel); \
-    return pt_rt_error_done(error ?: (cudaError_t)(call))
+    return RT_END(error ?: (cudaError_t)(call))
 
 cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *blocks,
                                                                    const void *function,

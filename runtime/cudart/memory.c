@@ -185,10 +185,11 @@ cudaError_t pt_rt_memory_place(const void *symbol, size_t offset, size_t bytes, 
 
 /* The body of a copy to or from a variable: `call` uses `place`. */
 #define WITH_PLACE(call)                                                            \
+    pt_rt_calls_enter();                                                            \
     void *place;                                                                    \
     cudaError_t error =                                                             \
         pt_rt_context_ready() ?: pt_rt_memory_place(symbol, offset, bytes, &place); \
-    return pt_rt_error_done(error ?: (call))
+    return RT_END(error ?: (call))
 
 cudaError_t cudaMemcpyToSymbol(const void *symbol, const void *from, size_t bytes, size_t offset,
                                cudaMemcpyKind kind)
@@ -425,9 +426,10 @@ static cudaError_t describe_peers(const cudaMemcpy3DPeerParms *p, CUDA_MEMCPY3D_
 
 /* `call` with the description `peer` of a copy between devices. */
 #define WITH_PEERS(call)                                                   \
+    pt_rt_calls_enter();                                                   \
     CUDA_MEMCPY3D_PEER peer;                                               \
     cudaError_t error = pt_rt_context_ready() ?: describe_peers(p, &peer); \
-    return pt_rt_error_done(error ?: (cudaError_t)(call))
+    return RT_END(error ?: (cudaError_t)(call))
 
 cudaError_t cudaMemcpy3DPeer(const cudaMemcpy3DPeerParms *p)
 {

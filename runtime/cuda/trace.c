@@ -1,0 +1,172 @@
+/* The timeline of a program that uses the driver. */
+#define _GNU_SOURCE /* gettid, pthread_getname_np, program_invocation_short_name */
+#include "runtime/cuda/trace.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "ir/arena.h"
+#include "runtime/cuda/driver.h"
+#include "runtime/cuda/log.h"
+#include "runtime/cuda/variable.h"
+#include "runtime/deadline.h"
+#include "runtime/trace.h"
+
+bool pt_cu_trace_is_on;
+static struct pt_trace *trace;
+static uint32_t process;
+
+/* Thread ids are below 2^22. */
+enum { PID_BITS = 22, ARROW_BITS = 32 };
+
+static _Thread_local struct {
+    uint32_t row; /* 0: it has no name yet */
+    unsigned depth;
+    uint64_t begun; /* the outermost call; 0: it is not recorded */
+    uint64_t arrow; /* from it; 0: none */
+} self;
+
+static bool is_recording(void)
+{
+    return !atomic_load_explicit(&pt_cu_driver.is_unprofiled, memory_order_relaxed);
+}
+
+/* ---- opening and closing --------------------------------------------------------------------- */
+
+static void say(const char *path, const char *why, uint64_t lost)
+{
+    if (lost)
+        pt_cu_log_print("PTERA_TRACE: %s: %s: %" PRIu64 " events are lost", path, why, lost);
+    else
+        pt_cu_log_print("PTERA_TRACE: cannot write to %s: %s", path, why);
+}
+
+static void open_trace(void)
+{
+    const char *path = pt_cu_variable("PTERA_TRACE");
+    trace = path ? pt_trace_open(path, &pt_malloc_allocator, say) : NULL;
+    pt_cu_trace_is_on = trace != NULL;
+    process = (uint32_t)getpid();
+    if (trace)
+        pt_trace_name_process(trace, process, program_invocation_short_name);
+    else if (path)
+        pt_cu_log_print("PTERA_TRACE: cannot write to %s: %s", path,
+                        errno == EEXIST ? "it is there, and no trace of Ptera's" : strerror(errno));
+}
+
+/* A process that was forked records what it does itself. */
+static void open_again(void)
+{
+    if (trace)
+        pt_trace_free(trace);
+    memset(&self, 0, sizeof self);
+    open_trace();
+}
+
+__attribute__((constructor)) static void open_first(void)
+{
+    open_trace();
+    if (trace)
+        pthread_atfork(NULL, NULL, open_again);
+}
+
+/* What is freed stays: other threads may be in a call. */
+__attribute__((destructor)) static void close_trace(void)
+{
+    pt_cu_trace_is_on = false;
+    if (trace)
+        pt_trace_close(trace);
+}
+
+/* ---- events ---------------------------------------------------------------------------------- */
+
+static uint32_t my_row(void)
+{
+    char name[32] = "main thread";
+    if (self.row)
+        return self.row;
+    self.row = (uint32_t)gettid();
+    if (self.row != process)
+        pthread_getname_np(pthread_self(), name, sizeof name);
+    pt_trace_name(trace, process, self.row, name);
+    return self.row;
+}
+
+void pt_cu_trace_add(const struct pt_trace_shape *shape, struct pt_trace_event *event)
+{
+    if (!trace || !is_recording())
+        return;
+    if (!event->process) {
+        event->process = process;
+        event->row = my_row();
+    }
+    pt_trace_add(trace, shape, event);
+}
+
+void pt_cu_trace_enter(void)
+{
+    if (self.depth++)
+        return;
+    self.arrow = 0;
+    self.begun = is_recording() ? pt_now_ns() : 0;
+}
+
+/* The process in front, so that no other in the file has it. */
+uint64_t pt_cu_trace_arrow(void)
+{
+    static atomic_uint n_arrows;
+    if (self.depth && self.begun && !self.arrow)
+        self.arrow = (uint64_t)process << ARROW_BITS | (atomic_fetch_add(&n_arrows, 1) + 1);
+    return self.arrow;
+}
+
+void pt_cu_trace_leave(const char *call, int result)
+{
+    static const struct pt_trace_shape good = {.phase = 'X',
+                                               .arrow = "flow_out",
+                                               .category = "api"},
+                                       failed = {.phase = 'X',
+                                                 .arrow = "flow_out",
+                                                 .category = "api",
+                                                 .fields = {{"result", PT_TRACE_SIGNED}},
+                                                 .n_values = 1};
+    if (!self.depth || --self.depth || !self.begun)
+        return;
+    struct pt_trace_event event = {.begin = self.begun,
+                                   .end = pt_now_ns(),
+                                   .id = self.arrow,
+                                   .name = call,
+                                   .values = (uint64_t[]){(uint64_t)(int64_t)result}};
+    pt_cu_trace_add(result ? &failed : &good, &event);
+}
+
+/* ---- names ----------------------------------------------------------------------------------- */
+
+uint32_t pt_cu_trace_device(int device)
+{
+    return process | (uint32_t)(device + 1) << PID_BITS;
+}
+
+void pt_cu_trace_name_device(int device, const char *name)
+{
+    if (trace)
+        pt_trace_name_process(trace, pt_cu_trace_device(device), name);
+}
+
+void pt_cu_trace_name_row(int device, uint32_t row, const char *name)
+{
+    if (trace)
+        pt_trace_name(trace, pt_cu_trace_device(device), row, name);
+}
+
+void pt_cu_trace_name_thread(uint32_t thread, const char *name)
+{
+    if (!trace)
+        return;
+    my_row(); /* whose own name comes before */
+    pt_trace_name(trace, process, thread, name);
+}

@@ -1,0 +1,60 @@
+#!/bin/sh
+# The timeline of `ptera profile --trace`: trace.sh ROOT FOLDER PTERA... FOLDER has test programs.
+root=$1
+programs=$2
+shift 2
+tool=$*
+command=profile
+. "$root/tests/command.sh"
+trace=$work/trace.json
+shows() { python3 "$root/tests/profile/trace.py" "$trace" "$@"; }
+records() { # STATUS PROGRAM
+    (cd "$work" && ends "$1" --trace trace.json -- "$programs/$2")
+}
+
+is graph records 0 cuda_graph
+is 'graph, its rows' shows "'main thread' in rows.values()" \
+    "any(n.startswith('default stream') for n in rows.values())" \
+    "any(n.startswith('GPU 0') for n in processes.values())"
+is 'graph, its nodes' shows "any('graph_node' in e['args'] for e in slices('kernel'))" \
+    "any(call['name'] == 'cuGraphLaunch' for call, _ in arrows())"
+is 'nodes side by side' shows "any(n.endswith('(2)') for n in rows.values())"
+is 'graph, its copies' shows "any(e['args']['bytes'] for e in slices('memory', 'copy'))" \
+    "slices('memory', 'memory set')" "slices('host', 'host function')"
+is 'graph, its kernels' shows "all(e['args']['grid'][0] > 0 and e['args']['engine'] \
+    for e in slices('kernel'))"
+is 'a call that fails' shows "any(e.get('args', {}).get('result') == 1 for e in slices('api'))"
+is runtime records 0 cudart_launch
+is 'runtime, its calls' shows "slices('api', 'cudaLaunchKernel')" "not slices('api', 'cuLaunch')" \
+    "any(call['name'] == 'cudaLaunchKernel' for call, _ in arrows())"
+is 'nothing counted' lacks "$work/stderr" 'time here'
+is 'and counts' ends 0 --trace "$trace" --metrics smsp__warps_launched.sum -- \
+    "$programs/cudart_launch"
+is 'has them' holds "$work/stderr" smsp__warps_launched.sum
+
+# Several processes, one file.
+export PTERA_TRACE="$work/both.json"
+is first "$programs/cudart_launch"
+is second "$programs/cudart_stream"
+trace=$PTERA_TRACE
+is 'both in it' shows "{'cudart_launch', 'cudart_stream'} <= set(processes.values())"
+echo '[1, 2]' >"$trace"
+is 'no trace' sh -c "$programs/cudart_stream 2>'$work/stderr'"
+is 'says so' holds "$work/stderr" "no trace of Ptera's"
+is 'left alone' holds "$trace" '[1, 2]'
+unset PTERA_TRACE
+
+# No room: what is there stays whole, and what is lost is counted and told.
+trace=$work/trace.json
+no_room() (
+    trap '' XFSZ
+    ulimit -f 64
+    records 1 cuda_graph
+)
+is 'no room' no_room
+is 'is told' holds "$work/stderr" "trace.json: File too large"
+is 'is counted' shows "trace['otherData']['lost_events'] > 0"
+is 'no folder' ends 1 --trace /nowhere/x -- "$programs/cudart_stream"
+is 'a kernel' ends 2 --trace "$trace" "$root/samples/saxpy/saxpy.ptx"
+
+close profile_trace
