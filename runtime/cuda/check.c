@@ -151,9 +151,10 @@ static void add_leak(CUcontext ctx, const char *place, const char *detail)
 static void find_handles(CUcontext ctx)
 {
     static const char *const kinds[] = {
-        [PT_CU_MODULE] = "module",    [PT_CU_STREAM] = "stream", [PT_CU_EVENT] = "event",
-        [PT_CU_POOL] = "memory pool", [PT_CU_GRAPH] = "graph",   [PT_CU_EXEC] = "executable graph",
-        [PT_CU_LINK] = "linker state"};
+        [PT_CU_MODULE] = "module",     [PT_CU_STREAM] = "stream",
+        [PT_CU_EVENT] = "event",       [PT_CU_POOL] = "memory pool",
+        [PT_CU_GRAPH] = "graph",       [PT_CU_EXEC] = "executable graph",
+        [PT_CU_LINK] = "linker state", [PT_CU_USER_OBJECT] = "user object"};
     const struct pt_cu_object *object;
     size_t i = 0;
     while ((object = pt_cu_handle_next_given(&i)) != NULL) {

@@ -142,15 +142,23 @@ static CUresult check_exec(CUgraphExec exec)
     return r == CUDA_SUCCESS && !pt_cu_handle_is(exec, PT_CU_EXEC) ? CUDA_ERROR_INVALID_VALUE : r;
 }
 
-/* Launches that are under way have all they need. */
+/* Launches that are under way have all they need, but for user objects, which are there until they
+ * are done. */
+static void give_up_graph(CUgraphExec exec)
+{
+    if (pt_cu_user_object_is_in(exec->graph))
+        pt_cu_command_finish(exec->last);
+    pt_cu_graph_delete(exec->graph);
+}
+
 static CUresult destroy(CUgraphExec exec)
 {
     CUresult r = check_exec(exec);
     if (r != CUDA_SUCCESS)
         return r;
-    pt_cu_command_put(exec->last);
     pt_cu_graph_memory_take(exec->graph, false);
-    pt_cu_graph_delete(exec->graph);
+    give_up_graph(exec);
+    pt_cu_command_put(exec->last);
     pt_cu_handle_delete(exec);
     return CUDA_SUCCESS;
 }
@@ -584,7 +592,7 @@ static CUresult update(CUgraphExec exec, CUgraph graph, CUgraphExecUpdateResultI
     }
     take_disabled(exec->graph, clone);
     take_originals(exec->graph, clone);
-    pt_cu_graph_delete(exec->graph);
+    give_up_graph(exec);
     exec->graph = clone;
     clone->is_owned = true;
     return CUDA_SUCCESS;

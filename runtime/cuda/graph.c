@@ -91,6 +91,7 @@ void pt_cu_graph_delete(CUgraph graph)
     for (size_t i = 0; i < graph->n_nodes; i++)
         free_node(graph->nodes[i]);
     free(graph->nodes);
+    pt_cu_user_object_drop_refs(&graph->user);
     pt_cu_handle_delete(graph);
 }
 
@@ -162,7 +163,7 @@ CUresult pt_cu_graph_node_take(CUgraphNode node, struct pt_cu_op *op)
     return r;
 }
 
-static CUresult clone_nodes(CUgraph graph, CUgraph clone)
+static CUresult clone_content(CUgraph graph, CUgraph clone)
 {
     for (size_t i = 0; i < graph->n_nodes; i++) {
         CUgraphNode from = graph->nodes[i],
@@ -179,13 +180,14 @@ static CUresult clone_nodes(CUgraph graph, CUgraph clone)
             if (!pt_cu_graph_node_after(clone->nodes[i],
                                         clone->nodes[graph->nodes[i]->before[k]->index]))
                 return CUDA_ERROR_OUT_OF_MEMORY;
-    return CUDA_SUCCESS;
+    return pt_cu_user_object_clone_refs(&clone->user, &graph->user) ? CUDA_SUCCESS
+                                                                    : CUDA_ERROR_OUT_OF_MEMORY;
 }
 
 CUresult pt_cu_graph_clone(CUgraph graph, CUgraph *out)
 {
     CUgraph clone = pt_cu_graph_new();
-    CUresult r = clone ? clone_nodes(graph, clone) : CUDA_ERROR_OUT_OF_MEMORY;
+    CUresult r = clone ? clone_content(graph, clone) : CUDA_ERROR_OUT_OF_MEMORY;
     if (r == CUDA_SUCCESS)
         *out = clone;
     else if (clone)

@@ -8,6 +8,7 @@
 #include "runtime/cuda/handle.h"
 #include "runtime/cuda/hint.h"
 #include "runtime/cuda/op.h"
+#include "runtime/cuda/user_object.h"
 
 struct pt_cu_command;
 struct pt_cu_graph_block;
@@ -39,6 +40,7 @@ struct CUgraph_st {
         *nodes; /* as they were added; in an executable, each behind those that it depends on */
     size_t n_nodes, cap_nodes;
     bool is_owned; /* a child node's, or an executable's */
+    struct pt_cu_user_refs user;
 };
 
 struct CUgraphExec_st {

@@ -25,7 +25,8 @@ enum pt_cu_kind {
     PT_CU_ALLOCATION,
     PT_CU_MULTICAST_OBJECT,
     PT_CU_TEXTURE_REFERENCE,
-    PT_CU_SURFACE_REFERENCE
+    PT_CU_SURFACE_REFERENCE,
+    PT_CU_USER_OBJECT
 };
 
 struct pt_cu_object {
