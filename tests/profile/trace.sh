@@ -18,7 +18,6 @@ is 'graph, its rows' shows "'main thread' in rows.values()" \
     "any(n.startswith('GPU 0') for n in processes.values())"
 is 'graph, its nodes' shows "any('graph_node' in e['args'] for e in slices('kernel'))" \
     "any(call['name'] == 'cuGraphLaunch' for call, _ in arrows())"
-is 'nodes side by side' shows "any(n.endswith('(2)') for n in rows.values())"
 is 'graph, its copies' shows "any(e['args']['bytes'] for e in slices('memory', 'copy'))" \
     "slices('memory', 'memory set')" "slices('host', 'host function')"
 is 'graph, its kernels' shows "all(e['args']['grid'][0] > 0 and e['args']['engine'] \
