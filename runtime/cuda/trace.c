@@ -19,9 +19,10 @@
 bool pt_cu_trace_is_on;
 static struct pt_trace *trace;
 static uint32_t process;
+static void (*at_close)(void);
 
 /* Thread ids are below 2^22. */
-enum { PID_BITS = 22, ARROW_BITS = 32 };
+enum { PID_BITS = 22, NUMBER_BITS = 32 };
 
 static _Thread_local struct {
     uint32_t row; /* 0: it has no name yet */
@@ -77,9 +78,16 @@ __attribute__((constructor)) static void open_first(void)
 /* What is freed stays: other threads may be in a call. */
 __attribute__((destructor)) static void close_trace(void)
 {
+    if (at_close)
+        at_close();
     pt_cu_trace_is_on = false;
     if (trace)
         pt_trace_close(trace);
+}
+
+void pt_cu_trace_at_close(void (*call)(void))
+{
+    at_close = call;
 }
 
 /* ---- events ---------------------------------------------------------------------------------- */
@@ -116,11 +124,16 @@ void pt_cu_trace_enter(void)
 }
 
 /* The process in front, so that no other in the file has it. */
+uint64_t pt_cu_trace_number(void)
+{
+    static atomic_uint n;
+    return (uint64_t)process << NUMBER_BITS | (atomic_fetch_add(&n, 1) + 1);
+}
+
 uint64_t pt_cu_trace_arrow(void)
 {
-    static atomic_uint n_arrows;
     if (self.depth && self.begun && !self.arrow)
-        self.arrow = (uint64_t)process << ARROW_BITS | (atomic_fetch_add(&n_arrows, 1) + 1);
+        self.arrow = pt_cu_trace_number();
     return self.arrow;
 }
 
@@ -153,7 +166,7 @@ uint32_t pt_cu_trace_device(int device)
 
 void pt_cu_trace_name_device(int device, const char *name)
 {
-    if (trace)
+    if (trace && device >= 0 && device < PT_CU_DEVICES_MAX)
         pt_trace_name_process(trace, pt_cu_trace_device(device), name);
 }
 

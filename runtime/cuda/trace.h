@@ -15,6 +15,10 @@ extern bool pt_cu_trace_is_on;
  * recorded, not those that the runtime library makes of the driver. */
 void pt_cu_trace_enter(void);
 void pt_cu_trace_leave(const char *call, int result);
+/* A number that no arrow and no range of any process in the file has. */
+uint64_t pt_cu_trace_number(void);
+/* Called before the timeline is closed. */
+void pt_cu_trace_at_close(void (*call)(void));
 /* A number for the arrows from the call that this thread is in to what it asks for. */
 uint64_t pt_cu_trace_arrow(void);
 /* Records an event, unless recording is stopped; of the calling thread, if it has no process. */

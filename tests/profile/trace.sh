@@ -31,6 +31,26 @@ is 'and counts' ends 0 --trace "$trace" --metrics smsp__warps_launched.sum -- \
     "$programs/cudart_launch"
 is 'has them' holds "$work/stderr" smsp__warps_launched.sum
 
+# What the program marks itself.
+is marks ends 0 --trace "$trace" --profile-from-start off --metrics smsp__warps_launched.sum -- \
+    "$programs/profile_ranges"
+is 'from start off' shows "[k['name'] for k in slices('kernel')] == ['between']" \
+    "not slices('api', 'Profiler')"
+is 'counts obey, too' lacks "$work/stderr" 'early'
+is 'and have it' holds "$work/stderr" 'between'
+is stop ends 0 --trace "$trace" -- "$programs/profile_ranges"
+is 'from the start' shows "[k['name'] for k in slices('kernel')] == ['early', 'between']"
+if grep -q 'has NVTX' "$work/stdout"; then
+    is ranges shows "slices('nvtx', 'outer') and slices('nvtx', 'left open')" \
+        "slices('nvtx', 'outer')[0]['tid'] == slices('api')[0]['tid']"
+    is mark shows "any(e['ph'] == 'i' and e['args'] == {'payload': 0.5} for e in events)"
+    is 'start and end' shows "[e['ph'] for e in events if e['name'] == 'start \"and\" end'] \
+        == ['b', 'e']"
+    crossing="[e['args'] for e in events if e['ph'] == 'b' and e['name'] == 'kept text']"
+    is domains shows "$crossing == 2 * [{'domain': 'one', 'category': 'seventh', \
+        'category_number': 7, 'colour': '#00a1b2', 'payload': -5}]" "slices('nvtx', 'über')[0]['args'] == {'domain': 'zwölf'}"
+fi
+
 # Several processes, one file.
 export PTERA_TRACE="$work/both.json"
 is first "$programs/cudart_launch"
