@@ -145,6 +145,10 @@ typedef struct ptera_options {
     unsigned long long order_seed;
     double order_tolerance;
     int order_text;
+    /* A file to which a timeline of the engine is appended, in Chrome's trace format: modules that
+     * are loaded, kernels that are compiled, launches. Where it cannot be written from the start
+     * the engine is not created: PTERA_ERROR_FILE; later the log is told. NULL: none. */
+    const char *trace;
 } ptera_options;
 
 /* Sets the defaults. `size` is sizeof *options where the program is compiled. NULL is allowed. */

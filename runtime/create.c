@@ -17,6 +17,7 @@
 #include "runtime/params.h"
 #include "runtime/sized.h"
 #include "runtime/slot.h"
+#include "runtime/timeline.h"
 
 enum { STACK_BYTES = 64 << 10, HEAP_BYTES = 8 << 20, THREADS_MAX = 4096 };
 enum { COMPILE_SECONDS = 60, ORDER_SCHEDULES = 16, ORDER_DEPTH = 3 };
@@ -165,6 +166,7 @@ static void tear_down(ptera_engine *engine)
     pt_history_free(engine->mem.history);
     pt_finding_close(engine);
     pt_counted_close(engine);
+    pt_timeline_close(engine);
     pthread_mutex_destroy(&engine->order.lock);
     pt_arena_free(&engine->host.arena);
     pthread_mutex_destroy(&engine->lock);
@@ -203,6 +205,11 @@ ptera_result ptera_engine_create(const ptera_options *options, ptera_engine **en
     if (!set_up(e, &o)) {
         tear_down(e);
         return PTERA_ERROR_OUT_OF_MEMORY;
+    }
+    ptera_result r = o.trace ? pt_timeline_open(e, o.trace) : PTERA_OK;
+    if (r != PTERA_OK) {
+        tear_down(e);
+        return r;
     }
     pt_handler_install(pt_fault_take);
     *engine = e;

@@ -93,7 +93,9 @@ struct ptera_engine {
     struct pt_findings findings;
     struct pt_order_options order;
     pthread_mutex_t counted_lock; /* of: */
-    const atomic_bool *uncounted; /* while it is set launches are not counted; may be NULL */
+    struct pt_trace *trace;       /* timeline.h; NULL: none */
+    bool owns_trace;
+    const atomic_bool *uncounted; /* while it is set nothing is counted or recorded; may be NULL */
     struct pt_counted *counted;   /* counted.h */
     atomic_uint_fast64_t grid_ids;
 

@@ -24,6 +24,7 @@
 #include "runtime/services.h"
 #include "runtime/sized.h"
 #include "runtime/thread.h"
+#include "runtime/timeline.h"
 
 void ptera_launch_init_sized(ptera_launch *launch, size_t size)
 {
@@ -556,6 +557,9 @@ static void tell(struct pt_job *job, uint64_t ns, struct pt_launched *launched)
 
 ptera_result pt_launch_run(struct pt_job *job, struct pt_launched *launched)
 {
+    struct pt_launched mine = {0};
+    uint64_t traced = job->engine->owns_trace ? pt_timeline_begin(job->engine) : 0;
+    launched = launched || !traced ? launched : &mine;
     uint64_t begun = launched ? pt_now_ns() : 0;
     pt_handler_ensure();
     job->result = PTERA_ERROR_OUT_OF_MEMORY;
@@ -565,6 +569,8 @@ ptera_result pt_launch_run(struct pt_job *job, struct pt_launched *launched)
         pt_thread_call(PT_STACK_WORK, run_job, job);
     if (launched)
         tell(job, pt_now_ns() - begun, launched);
+    if (traced)
+        pt_timeline_end_launch(job, launched, traced);
     ptera_result r = job->result;
     uint32_t n = job->is_checked ? atomic_load(&job->n_findings) : 0;
     if (r == PTERA_OK && n) {

@@ -17,6 +17,7 @@
 #include "runtime/sized.h"
 #include "runtime/slot.h"
 #include "runtime/thread.h"
+#include "runtime/timeline.h"
 #include "runtime/twin.h"
 
 /* ---- loading --------------------------------------------------------------------------------- */
@@ -181,7 +182,9 @@ ptera_result ptera_module_load(ptera_engine *engine, const char *name, const cha
     ptera_module *m = create(engine, name, text ? text : "", bytes);
     if (!m)
         return PTERA_ERROR_OUT_OF_MEMORY;
+    uint64_t begun = pt_timeline_begin(engine);
     ptera_result result = do_task(load, &(struct task){.module = m});
+    pt_timeline_end(engine, name, &pt_timeline_load, begun);
     if (result == PTERA_ERROR_OUT_OF_MEMORY) {
         pt_module_free(m);
         return result;

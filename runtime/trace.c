@@ -1,10 +1,14 @@
 /* Events on their way from who records them to the file. There are few blocks, so memory is
  * bounded; one is handed on when it is full, or holds what is older than a second. */
+#define _GNU_SOURCE /* gettid, pthread_getname_np, program_invocation_short_name */
 #include "runtime/trace.h"
 
+#include <errno.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stddef.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "ir/arena.h"
 #include "ir/bits.h"
@@ -24,7 +28,10 @@ struct block {
 
 struct pt_trace {
     struct pt_allocator allocator;
-    void (*say)(const char *path, const char *why, uint64_t lost);
+    void (*say)(void *ud, const char *path, const char *why, uint64_t lost);
+    void *ud;
+    unsigned serial; /* no other trace has it */
+    uint32_t process;
     pthread_mutex_t lock;
     pthread_cond_t wanted, room; /* a block is full; one is free */
     pthread_t writer;
@@ -49,7 +56,7 @@ static void write_block(struct pt_trace *t, const struct block *b)
     }
     pt_trace_text_flush(&t->text);
     if (t->file.lost && !t->has_said)
-        t->say(t->path, strerror(t->file.error), 0);
+        t->say(t->ud, t->path, strerror(t->file.error), 0);
     t->has_said |= t->file.lost != 0;
 }
 
@@ -135,8 +142,11 @@ static struct block *find_room(struct pt_trace *t, size_t bytes, uint64_t now)
 
 /* ---- the interface --------------------------------------------------------------------------- */
 
-struct pt_trace *pt_trace_open(const char *path, const struct pt_allocator *allocator,
-                               void (*say)(const char *path, const char *why, uint64_t lost))
+static atomic_uint n_traces;
+
+struct pt_trace *
+pt_trace_open(const char *path, const struct pt_allocator *allocator,
+              void (*say)(void *ud, const char *path, const char *why, uint64_t lost), void *ud)
 {
     size_t path_bytes = strlen(path) + 1;
     struct pt_trace *t = allocator->resize(allocator->ud, NULL, sizeof *t + path_bytes);
@@ -145,6 +155,9 @@ struct pt_trace *pt_trace_open(const char *path, const struct pt_allocator *allo
     memset(t, 0, offsetof(struct pt_trace, text));
     t->allocator = *allocator;
     t->say = say;
+    t->ud = ud;
+    t->serial = atomic_fetch_add(&n_traces, 1) + 1;
+    t->process = (uint32_t)getpid();
     memcpy(t->path, path, path_bytes);
     if (!pt_trace_file_open(&t->file, t->path)) {
         allocator->resize(allocator->ud, t, 0);
@@ -158,6 +171,7 @@ struct pt_trace *pt_trace_open(const char *path, const struct pt_allocator *allo
     t->full_end = &t->full;
     for (int i = 0; i < BLOCKS; i++)
         give_free(t, &t->blocks[i]);
+    pt_trace_name_process(t, t->process, program_invocation_short_name);
     return t;
 }
 
@@ -198,7 +212,7 @@ void pt_trace_close(struct pt_trace *t)
     if (t->has_writer)
         pthread_join(t->writer, NULL);
     if (!pt_trace_file_close(&t->file) || t->file.lost)
-        t->say(t->path, strerror(t->file.error), t->file.lost);
+        t->say(t->ud, t->path, strerror(t->file.error), t->file.lost);
 }
 
 void pt_trace_free(struct pt_trace *t)
@@ -220,4 +234,27 @@ void pt_trace_name_process(struct pt_trace *t, uint32_t process, const char *nam
     static const struct pt_trace_shape shape = {.phase = 'M', .category = "process_name"};
     pt_trace_add(t, &shape,
                  &(struct pt_trace_event){.process = process, .name = name, .end = pt_now_ns()});
+}
+
+uint32_t pt_trace_process(const struct pt_trace *t)
+{
+    return t->process;
+}
+
+/* A thread has its name in each trace that it comes to. */
+uint32_t pt_trace_row(struct pt_trace *t)
+{
+    static _Thread_local struct {
+        unsigned serial;
+        uint32_t row;
+    } self;
+    char name[32] = "main thread";
+    if (self.serial == t->serial)
+        return self.row;
+    self.serial = t->serial;
+    self.row = (uint32_t)gettid();
+    if (self.row != t->process)
+        pthread_getname_np(pthread_self(), name, sizeof name);
+    pt_trace_name(t, t->process, self.row, name);
+    return self.row;
 }

@@ -44,11 +44,12 @@ struct pt_trace_event {
     const uint64_t *values; /* of the fields */
 };
 
-/* Appends to a file, which is made if there is none. `say` is told, on any thread, when writing
- * begins to fail, and at the end how many events were lost of it. NULL: errno says why; EEXIST:
- * what is there is no trace of Ptera's. */
-struct pt_trace *pt_trace_open(const char *path, const struct pt_allocator *allocator,
-                               void (*say)(const char *path, const char *why, uint64_t lost));
+/* Appends to a file, which is made if there is none; this process is in it by its name. `say` is
+ * told, on any thread, when writing begins to fail, and at the end how many events were lost of it.
+ * NULL: errno says why; EEXIST: what is there is no trace of Ptera's. */
+struct pt_trace *
+pt_trace_open(const char *path, const struct pt_allocator *allocator,
+              void (*say)(void *ud, const char *path, const char *why, uint64_t lost), void *ud);
 /* Copies an event; waits, where events come faster than they can be written. Of a trace that is
  * closed, nothing is done. */
 void pt_trace_add(struct pt_trace *trace, const struct pt_trace_shape *shape,
@@ -58,6 +59,9 @@ void pt_trace_close(struct pt_trace *trace);
 /* Frees one that is closed, or, without writing anything, a copy in a process that was forked,
  * whose parent goes on with it. Nobody may be adding. */
 void pt_trace_free(struct pt_trace *trace);
+/* This process, and the calling thread's row in it. */
+uint32_t pt_trace_process(const struct pt_trace *trace);
+uint32_t pt_trace_row(struct pt_trace *trace);
 /* The name of a process or a row. */
 void pt_trace_name(struct pt_trace *trace, uint32_t process, uint32_t row, const char *name);
 void pt_trace_name_process(struct pt_trace *trace, uint32_t process, const char *name);

@@ -7,6 +7,7 @@
 #include "runtime/compile.h"
 #include "runtime/deadline.h"
 #include "runtime/jit.h"
+#include "runtime/timeline.h"
 
 /* After SHAPES shapes of a kernel one version for any shape serves the others; where there can
  * be none, SHAPES_MAX have one of their own. Code that no launch uses goes, least recently used
@@ -233,8 +234,12 @@ static struct pt_native *compile(const struct pt_making *m, struct pt_native_res
     limits.is_nice = m->is_nice;
     limits.is_urgent = is_urgent;
     limits.ud = (void *)(uintptr_t)m;
+    ptera_module *module = v->made_for.kernel->module;
+    uint64_t begun = pt_timeline_begin(module->engine);
     struct pt_native *native = pt_jit()->compile(
         v->request, pt_compile_made(v->made_for.kernel, v->made_for.tests), &limits, result);
+    pt_timeline_end(module->engine, ptera_kernel_name(v->made_for.kernel), &pt_timeline_compile,
+                    begun);
     if (result->end != PT_NATIVE_STARVED)
         drop_request(v);
     return native;

@@ -34,7 +34,7 @@ static const char profile_help[] =
     "  --html FILE         writes a page for browsers: kernels, roofline, source and PTX with "
     "heat, who accesses what, branches,\n"
     "                      occupancy\n"
-    "  --trace FILE        writes a timeline of the program in Chrome's trace format, which "
+    "  --trace FILE        writes a timeline in Chrome's trace format, which "
     "Perfetto opens: calls of CUDA, kernels,\n"
     "                      copies, streams, graphs, ranges of NVTX; where nothing else is asked "
     "for, nothing is counted, and kernels\n"
@@ -111,6 +111,13 @@ static bool counts_launches(const struct options *o)
            o->is_csv || o->has_lines || o->has_ptx_lines;
 }
 
+/* What was there goes. */
+static bool empty_trace(const char *path)
+{
+    int fd = open(path, O_CREAT | O_TRUNC | O_WRONLY | O_CLOEXEC, 0666);
+    return fd >= 0 && close(fd) == 0;
+}
+
 /* What its library could not write, it has said. */
 static bool is_trace_whole(const struct options *o)
 {
@@ -136,6 +143,20 @@ static int finish(void *ud, ptera_engine *engine, int status)
     return finish_file(o, path, status);
 }
 
+static int profile_kernel(int argc, char **argv, struct options *o)
+{
+    bool is_counted = counts_launches(o);
+    struct run_setup setup = {.command = "profile", .finish = is_counted ? finish : NULL, .ud = o};
+    if (o->trace && !empty_trace(o->trace))
+        return cannot_write(o->trace);
+    o->engine.observe = is_counted ? "count" : NULL;
+    o->engine.trace = o->trace;
+    ptera_launch_init(&setup.launch);
+    setup.engine = o->engine;
+    int status = run_kernel(argc, argv, &setup);
+    return is_trace_whole(o) ? status : EXIT_FAILED;
+}
+
 static int put_metrics(void)
 {
     for (unsigned i = 0; i < n_metrics; i++)
@@ -145,12 +166,11 @@ static int put_metrics(void)
 
 /* ---- programs -------------------------------------------------------------------------------- */
 
-/* By its whole path, since programs go to other folders. What was there goes. */
+/* By its whole path, since programs go to other folders. */
 static bool set_trace(const char *path)
 {
     char whole[PATH_MAX];
-    int fd = open(path, O_CREAT | O_TRUNC | O_WRONLY | O_CLOEXEC, 0666);
-    if (fd < 0 || close(fd) != 0 || !realpath(path, whole))
+    if (!empty_trace(path) || !realpath(path, whole))
         return false;
     setenv("PTERA_TRACE", whole, 1);
     return true;
@@ -230,13 +250,5 @@ int command_profile(int argc, char **argv)
     }
     if (!strcmp(argv[1], "--"))
         return profile_program(&o, argv + 2);
-    if (o.trace) {
-        fputs("ptera profile: --trace is for programs (-- PROGRAM)\n", stderr);
-        return EXIT_USAGE;
-    }
-    struct run_setup setup = {.command = "profile", .finish = finish, .ud = &o};
-    o.engine.observe = "count";
-    ptera_launch_init(&setup.launch);
-    setup.engine = o.engine;
-    return run_kernel(argc, argv, &setup);
+    return profile_kernel(argc, argv, &o);
 }

@@ -30,6 +30,7 @@
 #include "runtime/cuda/stream.h"
 #include "runtime/cuda/stream_management.h"
 #include "runtime/cuda/thread.h"
+#include "runtime/cuda/trace.h"
 
 enum { API_VERSION_OLD = 3010, API_VERSION = 3020 };
 
@@ -136,6 +137,7 @@ CUresult pt_cu_context_revive(CUcontext ctx)
     if (made != PTERA_OK)
         return pt_cu_error_of(made);
     ctx->engine->replicas = pt_cu_multicast_replicas;
+    ctx->engine->trace = pt_cu_trace_get();
     ctx->engine->uncounted = &pt_cu_driver.is_unprofiled;
     pt_cu_limit_reset(ctx);
     ctx->is_alive = true;

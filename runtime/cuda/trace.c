@@ -1,5 +1,4 @@
 /* The timeline of a program that uses the driver. */
-#define _GNU_SOURCE /* gettid, pthread_getname_np, program_invocation_short_name */
 #include "runtime/cuda/trace.h"
 
 #include <errno.h>
@@ -25,7 +24,6 @@ static void (*at_close)(void);
 enum { PID_BITS = 22, NUMBER_BITS = 32 };
 
 static _Thread_local struct {
-    uint32_t row; /* 0: it has no name yet */
     unsigned depth;
     uint64_t begun; /* the outermost call; 0: it is not recorded */
     uint64_t arrow; /* from it; 0: none */
@@ -38,8 +36,9 @@ static bool is_recording(void)
 
 /* ---- opening and closing --------------------------------------------------------------------- */
 
-static void say(const char *path, const char *why, uint64_t lost)
+static void say(void *ud, const char *path, const char *why, uint64_t lost)
 {
+    (void)ud;
     if (lost)
         pt_cu_log_print("PTERA_TRACE: %s: %s: %" PRIu64 " events are lost", path, why, lost);
     else
@@ -49,12 +48,10 @@ static void say(const char *path, const char *why, uint64_t lost)
 static void open_trace(void)
 {
     const char *path = pt_cu_variable("PTERA_TRACE");
-    trace = path ? pt_trace_open(path, &pt_malloc_allocator, say) : NULL;
+    trace = path ? pt_trace_open(path, &pt_malloc_allocator, say, NULL) : NULL;
     pt_cu_trace_is_on = trace != NULL;
     process = (uint32_t)getpid();
-    if (trace)
-        pt_trace_name_process(trace, process, program_invocation_short_name);
-    else if (path)
+    if (path && !trace)
         pt_cu_log_print("PTERA_TRACE: cannot write to %s: %s", path,
                         errno == EEXIST ? "it is there, and no trace of Ptera's" : strerror(errno));
 }
@@ -85,6 +82,11 @@ __attribute__((destructor)) static void close_trace(void)
         pt_trace_close(trace);
 }
 
+struct pt_trace *pt_cu_trace_get(void)
+{
+    return trace;
+}
+
 void pt_cu_trace_at_close(void (*call)(void))
 {
     at_close = call;
@@ -92,25 +94,13 @@ void pt_cu_trace_at_close(void (*call)(void))
 
 /* ---- events ---------------------------------------------------------------------------------- */
 
-static uint32_t my_row(void)
-{
-    char name[32] = "main thread";
-    if (self.row)
-        return self.row;
-    self.row = (uint32_t)gettid();
-    if (self.row != process)
-        pthread_getname_np(pthread_self(), name, sizeof name);
-    pt_trace_name(trace, process, self.row, name);
-    return self.row;
-}
-
 void pt_cu_trace_add(const struct pt_trace_shape *shape, struct pt_trace_event *event)
 {
     if (!trace || !is_recording())
         return;
     if (!event->process) {
         event->process = process;
-        event->row = my_row();
+        event->row = pt_trace_row(trace);
     }
     pt_trace_add(trace, shape, event);
 }
@@ -180,6 +170,6 @@ void pt_cu_trace_name_thread(uint32_t thread, const char *name)
 {
     if (!trace)
         return;
-    my_row(); /* whose own name comes before */
+    pt_trace_row(trace); /* whose own name comes before */
     pt_trace_name(trace, process, thread, name);
 }

@@ -6,10 +6,12 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+struct pt_trace;
 struct pt_trace_event;
 struct pt_trace_shape;
 
 extern bool pt_cu_trace_is_on;
+struct pt_trace *pt_cu_trace_get(void); /* NULL: there is none */
 
 /* The calling thread enters and leaves a call of CUDA. Only the outermost of several calls is
  * recorded, not those that the runtime library makes of the driver. */

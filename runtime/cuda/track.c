@@ -12,7 +12,7 @@
 #include "runtime/cuda/range.h"
 #include "runtime/cuda/trace.h"
 #include "runtime/deadline.h"
-#include "runtime/trace.h"
+#include "runtime/timeline.h"
 
 enum { LANES = 64 };
 
@@ -154,14 +154,8 @@ static const struct pt_trace_shape shapes[] = {
     [PT_CU_TRACED_KERNEL] = {.phase = 'X',
                              .arrow = "flow_in",
                              .category = "kernel",
-                             .fields = {{"grid", PT_TRACE_SIZE},
-                                        {"block", PT_TRACE_SIZE},
-                                        {"cluster", PT_TRACE_SIZE},
-                                        {"dynamic_shared_bytes", PT_TRACE_ID},
-                                        {"engine", PT_TRACE_TEXT},
-                                        {"compile_ns", PT_TRACE_ID},
-                                        LAST},
-                             .n_values = 14},
+                             .fields = {PT_TIMELINE_LAUNCH, LAST},
+                             .n_values = PT_TIMELINE_LAUNCH_VALUES + 2},
     [PT_CU_TRACED_MOVE] = {.phase = 'X',
                            .arrow = "flow_in",
                            .category = "memory",
@@ -169,22 +163,6 @@ static const struct pt_trace_shape shapes[] = {
                            .n_values = 3},
     [PT_CU_TRACED_WAIT] = {
         .phase = 'X', .arrow = "flow_in", .category = "host", .fields = {LAST}, .n_values = 2}};
-
-static uint64_t *put_kernel(const struct pt_cu_traced *t, uint64_t *v)
-{
-    const ptera_launch *l = &t->launch;
-    const char *engine = !t->launched.was_native       ? "interpreter"
-                         : t->launched.was_interpreted ? "interpreter, then native"
-                                                       : "native";
-    const unsigned *sizes[] = {l->grid, l->block, l->cluster};
-    for (int i = 0; i < 3; i++)
-        for (int d = 0; d < 3; d++)
-            *v++ = sizes[i][d];
-    *v++ = l->shared_bytes;
-    *v++ = (uintptr_t)engine;
-    *v++ = t->launched.compile_ns;
-    return v;
-}
 
 void pt_cu_track_add(const struct pt_cu_traced *t, CUresult result)
 {
@@ -194,9 +172,9 @@ void pt_cu_track_add(const struct pt_cu_traced *t, CUresult result)
                                    .row = t->track->row + t->lane,
                                    .id = t->arrow,
                                    .name = t->name};
-    uint64_t values[14], *v = values;
+    uint64_t values[PT_TIMELINE_LAUNCH_VALUES + 2], *v = values;
     if (t->what == PT_CU_TRACED_KERNEL)
-        v = put_kernel(t, v);
+        v = pt_timeline_put_launch(v, &t->launch, &t->launched);
     else if (t->what == PT_CU_TRACED_MOVE)
         *v++ = t->bytes;
     *v++ = t->node;

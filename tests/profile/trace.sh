@@ -48,7 +48,8 @@ if grep -q 'has NVTX' "$work/stdout"; then
         == ['b', 'e']"
     crossing="[e['args'] for e in events if e['ph'] == 'b' and e['name'] == 'kept text']"
     is domains shows "$crossing == 2 * [{'domain': 'one', 'category': 'seventh', \
-        'category_number': 7, 'colour': '#00a1b2', 'payload': -5}]" "slices('nvtx', 'über')[0]['args'] == {'domain': 'zwölf'}"
+        'category_number': 7, 'colour': '#00a1b2', 'payload': -5}]" \
+        "slices('nvtx', 'über')[0]['args'] == {'domain': 'zwölf'}"
 fi
 
 # Several processes, one file.
@@ -74,6 +75,17 @@ is 'no room' no_room
 is 'is told' holds "$work/stderr" "trace.json: File too large"
 is 'is counted' shows "trace['otherData']['lost_events'] > 0"
 is 'no folder' ends 1 --trace /nowhere/x -- "$programs/cudart_stream"
-is 'a kernel' ends 2 --trace "$trace" "$root/samples/saxpy/saxpy.ptx"
+
+# A kernel.
+saxpy="$root/samples/saxpy/saxpy.ptx -k saxpy -g 4 -b 256 u32:1000 f32:2 iota:f32:1000 \
+    fill:f32:1000:1"
+is 'a kernel' ends 0 --trace "$trace" --engine jit $saxpy
+is 'its launch' shows "[k['args'] for k in slices('kernel', 'saxpy')] == [{'grid': [4, 1, 1], \
+    'block': [256, 1, 1], 'engine': 'native', **slices('kernel')[0]['args']}]" \
+    "slices('load', 'saxpy.ptx') and slices('compile', 'saxpy')"
+is 'and counts' ends 0 --trace "$trace" --csv $saxpy
+is 'has both' shows "slices('kernel')[0]['args']['engine'] == 'interpreter'"
+is 'has the counts' holds "$work/stderr" '"Kernel Name"'
+is 'no folder' ends 1 --trace /nowhere/x $saxpy
 
 close profile_trace
