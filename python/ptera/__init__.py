@@ -31,10 +31,12 @@ from ptera.errors import (
 from ptera.kernel import Kernel, Parameter
 from ptera.module import Module
 from ptera.nvrtc import compile_cuda
+from ptera.profile import Access, Instruction, KernelCounts, read_counts
 
 __version__: str = _text(_lib.ptera_version())
 
 __all__ = [
+    "Access",
     "CompileError",
     "Device",
     "Diagnostic",
@@ -44,9 +46,11 @@ __all__ = [
     "FindingsError",
     "IllegalAddress",
     "In",
+    "Instruction",
     "InvalidLaunch",
     "InvalidPTX",
     "Kernel",
+    "KernelCounts",
     "KernelError",
     "Module",
     "Parameter",
@@ -56,4 +60,5 @@ __all__ = [
     "compile_cuda",
     "default_engine",
     "devices",
+    "read_counts",
 ]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+import tempfile
 import threading
 import weakref
 from collections.abc import Callable
@@ -12,6 +13,7 @@ from typing import Any
 
 from ptera._library import ffi, lib, sized, text, values_of
 from ptera.errors import Finding, check, finding_at
+from ptera.profile import KernelCounts, read_counts
 
 __all__ = ["Engine", "default_engine"]
 
@@ -39,6 +41,8 @@ class Engine:
         device: the GPU that it stands for by its id ("h100"; `devices()` lists them).
         cpu: "v2", "v3", "v4": a CPU level; None: the best.
         observe: observers that watch all launches, "race,isolate"; None: those of PTERA_OBSERVE.
+            "count" counts what they do, for `counts()`.
+        trace: a file to which a timeline is appended, in Chrome's trace format.
         fmad: contract mul and add into fma, as NVIDIA's assembler does.
         memory_bytes: a limit of buffers, variables, device heap and local memory; 0: none.
         stack_bytes: local memory of a thread whose need is not known statically.
@@ -57,6 +61,7 @@ class Engine:
         device: str | None = None,
         cpu: str | None = None,
         observe: str | None = None,
+        trace: str | os.PathLike[str] | None = None,
         fmad: bool = True,
         memory_bytes: int = 0,
         stack_bytes: int | None = None,
@@ -76,9 +81,11 @@ class Engine:
         if heap_bytes is not None:
             options.heap_bytes = heap_bytes
         strings = []
-        for name, value in (("device", device), ("cpu", cpu), ("observe", observe)):
+        path = None if trace is None else os.fspath(trace)
+        given = {"device": device, "cpu": cpu, "observe": observe, "trace": path}
+        for name, value in given.items():
             if value is not None:
-                strings.append(ffi.new("char[]", value.encode()))
+                strings.append(ffi.new("char[]", os.fsencode(value)))
                 setattr(options, name, strings[-1])
         problems: list[str] = []
         handle = ffi.new("ptera_engine **")
@@ -136,6 +143,13 @@ class Engine:
         while (finding := finding_at(self.handle, len(found))) is not None:
             found.append(finding)
         return found
+
+    def counts(self) -> list[KernelCounts]:
+        """What launches did so far, of each kernel in each shape, where `observe` has "count"."""
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "counts")
+            check(lib.ptera_engine_counts_save(self.handle, os.fsencode(path)))
+            return read_counts(path)
 
     @property
     def compute_capability(self) -> tuple[int, int]:
