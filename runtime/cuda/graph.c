@@ -1,10 +1,10 @@
 /* Graphs: nodes and the edges between them.
  *
- * A graph is one of three things, and stays that until it is destroyed: the program's
- * nodes and edges can be added, changed and removed a child node's          (is_owned) a clone that
- * goes with its node an executable's         (is_owned) a clone whose nodes exec.c has sorted A
- * graph of the program's in which a capture goes on is spoken of in capture.c; what the nodes that
- * allocate memory may be in, in graph_memory.c. */
+ * Whose a graph is stays so until it is destroyed. The program's: nodes and edges can be added,
+ * changed and removed. A child node's (is_owned): a clone that goes with its node. An executable's
+ * (is_owned): a clone whose nodes exec.c has sorted. A graph of the program's in which a capture
+ * goes on is spoken of in capture.c; what the nodes that allocate memory may be in, in
+ * graph_memory.c. */
 #include "runtime/cuda/graph.h"
 
 #include <stdlib.h>
