@@ -185,8 +185,8 @@ struct pt_async {
     struct pt_race race;
     struct pt_mbarriers *mbarriers; /* PT_TEST_sync: backend/mbarriers.h */
     bool is_busy; /* likewise: somebody has done more to an mbarrier than to test it in vain */
-    struct pt_known_cluster *known; /* PT_TEST_conflict: of the launch of that grid_id */
-    uint64_t known_grid;
+    struct pt_known_cluster *known; /* PT_TEST_conflict: of the pt_causality of that number */
+    uint64_t known_by;
 };
 
 struct pt_cta {

@@ -3,7 +3,8 @@
  * the runnable one with the highest runs, but that at a few steps, drawn likewise, whoever runs
  * falls behind all others. A step is an access to memory. Schedules of odd seeds run lanes apart:
  * those of a warp have priorities likewise. Asynchronous operations take place when they are issued
- * or as late as may be, each as the seed says. runtime/schedule.c chooses warps, the interpreter
+ * or as late as may be, each as the seed says. Under seeds that have their second bit strong reads
+ * may see old values. runtime/schedule.c chooses warps, the interpreter
  * lanes. */
 #ifndef PTERA_BACKEND_SCHEDULE_H
 #define PTERA_BACKEND_SCHEDULE_H
@@ -46,7 +47,8 @@ enum {
     PT_DRAW_CLUSTER = 2,
     PT_DRAW_CHANGE = 3,
     PT_DRAW_OPERATION = 4,
-    PT_DRAW_FALL = 5
+    PT_DRAW_FALL = 5,
+    PT_DRAW_OLD = 6
 };
 static inline uint64_t pt_schedule_draw_for(const struct pt_schedule *s, uint64_t kind,
                                             uint64_t number)

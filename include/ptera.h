@@ -136,11 +136,12 @@ typedef struct ptera_options {
     const char *check_kernels;
     unsigned check_skip, check_count;
     /* PTERA_CHECK_ORDER: how many schedules are tried (16), by seeds from 1 on: those of odd seeds
-     * run the lanes of a warp apart. order_seed: that one alone (0: all). Each is made by
-     * probabilistic concurrency testing: whoever runs loses its turn at order_depth - 1 (1 to 16;
-     * 3) steps. order_tolerance: by how much, relatively, elements may differ that were written as
-     * of a floating-point type (0; the log is told of those that do). Nonzero order_text: what
-     * kernels print is compared as well. */
+     * run the lanes of a warp apart, and under those with their second bit set strong reads may
+     * see old values, as the memory consistency model allows. order_seed: that one alone (0: all).
+     * Each is made by probabilistic concurrency testing: whoever runs loses its turn at
+     * order_depth - 1 (1 to 16; 3) steps. order_tolerance: by how much, relatively, elements may
+     * differ that were written as of a floating-point type (0; the log is told of those that do).
+     * Nonzero order_text: what kernels print is compared as well. */
     unsigned order_schedules, order_depth;
     unsigned long long order_seed;
     double order_tolerance;

@@ -13,6 +13,7 @@
 #include "backend/traced.h"
 #include "runtime/compile.h"
 #include "runtime/finding.h"
+#include "runtime/observe.h"
 #include "runtime/order_pages.h"
 #include "runtime/run.h"
 #include "runtime/schedule.h"
@@ -36,6 +37,7 @@ struct order {
     struct pt_schedule schedule;
     uint64_t steps, lane_steps; /* of schedule 0 */
     struct pt_order_excuse excuse;
+    bool has_strong_reads;
     struct pt_heap_state heap, heap_behind;
     bool has_heap;
     /* what kernels print, and who is told in other launches */
@@ -120,6 +122,25 @@ static void rewind_job(struct pt_job *job)
     memset(&job->failed, 0, sizeof job->failed);
 }
 
+/* Under a schedule whose reads may see old values what is known of causality is kept; races are
+ * not told. */
+static void run_weak(struct pt_job *job)
+{
+    struct pt_causality *outer = job->launch.causality;
+    job->launch.causality = NULL;
+    job->is_mute = true;
+    pt_observe_launch(&job->launch, false);
+    pt_run_job(job);
+    pt_observe_launch(&job->launch, true);
+    job->is_mute = false;
+    job->launch.causality = outer;
+}
+
+static bool is_weak(const struct order *o, uint64_t seed)
+{
+    return seed & 2 && o->has_strong_reads;
+}
+
 /* Runs the launch from the memory that it found. False: it cannot be compiled so. */
 static bool run_under(struct order *o, uint64_t seed, struct pt_traced *traced)
 {
@@ -127,6 +148,7 @@ static bool run_under(struct order *o, uint64_t seed, struct pt_traced *traced)
     bool is_apart = seed % 2;
     uint32_t tests = PT_TEST_order | PT_TEST_TURNS | PT_TEST_ASYNC;
     tests |= (is_apart ? PT_TEST_ORDER : 0) | (traced ? (uint32_t)PT_TEST_order_trace : 0);
+    tests |= is_weak(o, seed) ? (uint32_t)(PT_TEST_order_weak | PT_TEST_conflict) : 0;
     pt_order_pages_restore(&o->written, false);
     if (o->has_heap)
         pt_heap_restore(&o->engine->heap, &o->heap);
@@ -141,7 +163,10 @@ static bool run_under(struct order *o, uint64_t seed, struct pt_traced *traced)
     job->launch.traced = traced;
     o->text = &o->now;
     o->now.n = 0;
-    pt_run_job(job);
+    if (is_weak(o, seed))
+        run_weak(job);
+    else
+        pt_run_job(job);
     return true;
 }
 
@@ -153,6 +178,24 @@ static const char *why_not(const struct pt_job *job)
         if (ir->funcs.v[i].is_host)
             return "its module calls functions of the host";
     return NULL;
+}
+
+static bool is_load(const struct pt_form *form)
+{
+    return form->op == PT_OP_ld || form->op == PT_OP_ld_volatile || form->op == PT_OP_ld_acquire;
+}
+
+/* Loads that may see old values. */
+static bool has_strong_reads(const struct pt_job *job)
+{
+    const struct pt_module *ir = &job->kernel->module->ir;
+    for (uint32_t i = 0; i < ir->funcs.n; i++)
+        for (uint32_t k = 0; k < ir->funcs.v[i].insns.n; k++) {
+            const struct pt_form *form = pt_insn_form(ir, &ir->funcs.v[i].insns.v[k]);
+            if (is_load(form) && pt_order_of(form) == PT_ORDER_RELAXED)
+                return true;
+        }
+    return false;
 }
 
 static bool allocates(const struct pt_job *job)
@@ -277,9 +320,10 @@ static void tell_difference(struct order *o, uint64_t seed, const struct pt_orde
     bool parts = p.event[0].is_there && p.event[1].is_there;
     int digits = (int)d->bytes * 2;
     snprintf(detail, sizeof detail,
-             "%s under schedule %" PRIu64 ", which leaves 0x%0*" PRIx64 " at 0x%" PRIx64
+             "%s under schedule %" PRIu64 "%s, which leaves 0x%0*" PRIx64 " at 0x%" PRIx64
              ", and under %s, which leaves 0x%0*" PRIx64,
-             parts ? "they part here" : "the last writes", seed, digits, d->now, d->address,
+             parts ? "they part here" : "the last writes", seed,
+             is_weak(o, seed) ? " (reads may see old values)" : "", digits, d->now, d->address,
              seed ? "schedule 0" : "the default one", digits, d->first);
     const struct pt_traced_event *events = parts ? p.event : p.writer;
     add(o, PT_FINDING_ORDER_RESULT, party_of(&events[0], parts ? &events[0].value : &d->now),
@@ -386,6 +430,7 @@ void pt_order_run(struct pt_job *job)
     pthread_mutex_lock(&engine->order.lock);
     job->launch.written = &o.written;
     o.has_heap = allocates(job);
+    o.has_strong_reads = has_strong_reads(job);
     bool is_again = !why && !job->is_mute && (!o.has_heap || pt_heap_save(&engine->heap, &o.heap));
     take_printer(&o);
     pt_run_job(job);

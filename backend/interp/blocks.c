@@ -1,6 +1,7 @@
 /* Blocks of a decoded function: their numbers, and which of them follow an instruction. */
 #include "backend/interp/blocks.h"
 #include "backend/interp/decoder.h"
+#include "backend/observer.h"
 #include "ir/bits.h"
 
 bool pt_blocks_is_sync(const struct pt_form *form)
@@ -21,7 +22,8 @@ bool pt_blocks_gives_way(const struct pt_decoder *d, const struct pt_form *form)
     bool is_access = form->effects & (PT_FX_READ | PT_FX_WRITE) &&
                      !(form->effects & (PT_FX_BRANCH | PT_FX_CALL | PT_FX_END));
     bool tells_others = form->effects & (PT_FX_CTA | PT_FX_CLUSTER); /* as bar.arrive does */
-    return ((is_access && !is_private(form)) || tells_others) &&
+    bool is_fence = form->effects & PT_FX_FENCE && d->program->base.tests & PT_TEST_order_weak;
+    return ((is_access && !is_private(form)) || tells_others || is_fence) &&
            d->program->base.tests & PT_TEST_TURNS;
 }
 

@@ -1,5 +1,8 @@
 /* What threads pass on to each other at barriers, fences, mbarriers and strong accesses. */
 #include "backend/interp/causality.h"
+
+#include <stdatomic.h>
+
 #include "backend/interp/lines.h"
 #include "ir/bits.h"
 
@@ -127,13 +130,12 @@ struct pt_known_cluster *pt_causality_find(const struct pt_frame *f)
         say_blind(f, "there is no memory for it");
     if (!g || g->is_blind)
         return NULL;
-    uint64_t grid = f->cta->launch->grid_id;
-    struct pt_known_cluster *k = async->known_grid == grid ? async->known : NULL;
+    struct pt_known_cluster *k = async->known_by == g->number ? async->known : NULL;
     if (k && k->start == async->starts)
         return k;
     if (!k) {
         k = async->known = make_cluster(g, f->cta);
-        async->known_grid = grid;
+        async->known_by = g->number;
     }
     if (!k) {
         pt_causality_blind(f, "there is no memory for what is known of a CTA");
@@ -361,6 +363,9 @@ static void end(struct pt_launch *launch)
     pt_causality_resize(g, g, 0);
 }
 
+/* A launch may be watched several times, each apart. */
+static atomic_uint_fast64_t n_begun;
+
 static void begin(struct pt_launch *launch)
 {
     const struct pt_interp_program *p = (const struct pt_interp_program *)launch->program;
@@ -368,7 +373,7 @@ static void begin(struct pt_launch *launch)
     struct pt_causality *g = allocator->resize(allocator->ud, NULL, sizeof *g);
     if (!g)
         return;
-    *g = (struct pt_causality){.time = 1};
+    *g = (struct pt_causality){.number = atomic_fetch_add(&n_begun, 1) + 1, .time = 1};
     g->clocks.allocator = allocator;
     g->clocks.n_warps = launch->n_warps;
     launch->causality = g;

@@ -114,11 +114,13 @@ struct pt_location {
 struct pt_causality {
     struct pt_clocks clocks;
     struct pt_cells cells;
+    uint64_t number; /* of those so far */
     uint32_t time;
     bool is_blind; /* no memory, or no numbers, are left: nothing more is looked at */
     struct pt_known_cluster *clusters;
     struct pt_location *locations; /* a hash table */
     uint32_t n_locations, room_locations;
+    struct pt_old_values *old; /* of launches whose reads may see such; NULL: there are none */
 };
 
 static inline struct pt_causality *pt_causality_of(const struct pt_frame *f)
@@ -141,8 +143,8 @@ static inline struct pt_known_cluster *pt_causality_cluster(const struct pt_fram
     const struct pt_causality *g = pt_causality_of(f);
     const struct pt_async *async = f->cta->async;
     struct pt_known_cluster *k = async->known;
-    bool is_it = g && !g->is_blind && async->known_grid == f->cta->launch->grid_id && k &&
-                 k->start == async->starts;
+    bool is_it =
+        g && !g->is_blind && async->known_by == g->number && k && k->start == async->starts;
     return is_it ? k : pt_causality_find(f);
 }
 static inline struct pt_known *pt_causality_warp(struct pt_known_cluster *k,
@@ -181,6 +183,14 @@ static inline uint32_t pt_causality_least(const struct pt_known *w, uint32_t lan
     return least;
 }
 #define pt_causality_gather PT_LEVEL_NAME(pt_causality_gather)
+/* True if what a thread did at a time is before what the lane does. */
+static inline bool pt_causality_knows(const struct pt_causality *g, const struct pt_known *w,
+                                      uint32_t lane, uint32_t warp, uint32_t other, uint32_t time)
+{
+    if (warp == w->number && (other == lane || time <= w->warp_time))
+        return true;
+    return time <= pt_clock_find(&g->clocks, w->clock[lane], warp, other).time;
+}
 /* Adds what the lanes know, each of them. */
 void pt_causality_gather(struct pt_causality *g, const struct pt_known *w, uint32_t lanes,
                          struct pt_clock **to);

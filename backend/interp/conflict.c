@@ -221,6 +221,15 @@ static bool see_extent(void *ud, uint64_t address, uint32_t bytes)
     return true;
 }
 
+/* The making of an mbarrier is a write that the async proxy has to know of: by a fence of the
+ * proxy, or by fence.mbarrier_init. */
+static void see_mbarrier_used(const struct pt_event *e, const struct pt_conflict *a,
+                              const struct pt_async_op *op)
+{
+    if (pt_release_map_used(e, op->mbarrier))
+        pt_conflict_see_async(a, op->lane, op->mbarrier, 4);
+}
+
 static bool see_issued(const struct pt_event *e, struct pt_async_op *op)
 {
     struct pt_conflict a;
@@ -238,6 +247,8 @@ static bool see_issued(const struct pt_event *e, struct pt_async_op *op)
         a.is_of_async_proxy =
             op->kind != PT_ASYNC_COPY && op_id != PT_OP_st_async && op_id != PT_OP_red_async;
         pt_async_visit(op, is_write, see_extent, &(struct side){&a, op->lane});
+        if (!is_write && a.is_of_async_proxy && op->mbarrier)
+            see_mbarrier_used(e, &a, op);
     }
     return true;
 }
@@ -266,6 +277,12 @@ static void see_fence(const struct pt_event *e)
     pt_release_fence(e);
 }
 
+static void see_mbarrier(const struct pt_event *e, uint64_t address, enum pt_mbarrier_use use)
+{
+    if (use == PT_MBARRIER_USE_INIT)
+        pt_release_map_written(e, address);
+}
+
 static void see_sync(const struct pt_event *e, const struct pt_sync *sync)
 {
     if (sync->where == PT_SYNC_OF_MBARRIER)
@@ -279,6 +296,7 @@ const struct pt_observer PT_LEVEL_NAME(pt_observer_conflict) = {
     .access = see_access,
     .sync = see_sync,
     .fence = see_fence,
+    .mbarrier = see_mbarrier,
     .issued = see_issued,
     .allocated = see_allocated,
     .exited = see_exited,

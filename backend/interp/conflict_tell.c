@@ -9,10 +9,8 @@
 
 static bool is_known(const struct pt_conflict *a, uint32_t lane, uint64_t stamp, uint32_t other)
 {
-    uint32_t warp = pt_stamp_warp(stamp), time = pt_stamp_time(stamp);
-    if (warp == a->warp->number && (other == lane || time <= a->warp->warp_time))
-        return true;
-    return time <= pt_clock_find(&a->launch->clocks, a->warp->clock[lane], warp, other).time;
+    return pt_causality_knows(a->launch, a->warp, lane, pt_stamp_warp(stamp), other,
+                              pt_stamp_time(stamp));
 }
 
 uint32_t pt_conflict_other(const struct pt_conflict *a, uint32_t lane, uint64_t stamp)

@@ -226,7 +226,7 @@ static void fence(struct pt_causality *g, struct pt_known_cluster *k, struct pt_
     w->has_fenced = true;
 }
 
-/* ---- tensor maps ----------------------------------------------------------------------------- */
+/* ---- tensor maps, and the making of mbarriers ------------------------------------------------ */
 
 /* Their own locations: of the proxy, [0] who has fenced since the last write. */
 static uint64_t map_key(uint64_t address)
@@ -283,6 +283,20 @@ static void fence_maps(const struct pt_event *e, struct pt_known_cluster *k,
     }
 }
 
+/* fence.mbarrier_init: of all mbarriers that the lane has made. */
+static void fence_made(const struct pt_event *e, struct pt_known_cluster *k, uint32_t lane)
+{
+    struct pt_causality *g = pt_causality_of(e->frame);
+    uint32_t warp = pt_causality_warp(k, e->frame)->number;
+    for (uint32_t i = 0; i < g->room_locations; i++) {
+        uint64_t address = (g->locations[i].key - 1) << 2;
+        const struct pt_doer *maker = &g->locations[i].writer;
+        bool is_made = g->locations[i].key && address >> 63 && maker->warp == warp;
+        if (is_made && maker->lane == lane)
+            fence_map(e, k, lane, address & ~map_key(0));
+    }
+}
+
 const struct pt_doer *pt_release_map_used(const struct pt_event *e, uint64_t address)
 {
     struct pt_known_cluster *k = pt_causality_cluster(e->frame);
@@ -314,6 +328,9 @@ void pt_release_fence(const struct pt_event *e)
         fence_maps(e, k, form);
         pt_causality_go_on(e->frame);
     }
+    if (k && form->op == PT_OP_fence && pt_form_has(form, PT_M_mbarrier_init))
+        for (uint32_t left = e->lanes; left; left &= left - 1)
+            fence_made(e, k, (uint32_t)__builtin_ctz(left));
     if (!k || (form->op != PT_OP_membar && form->op != PT_OP_fence))
         return;
     struct pt_causality *g = pt_causality_of(e->frame);

@@ -248,6 +248,8 @@ class Runner:
         saved = self.folder + "/saved"
         status, _ = self.call(["check", tools, "--save", saved, self.write(lines), "--timeout",
                                str(TIMEOUT)] + case.options + shown(arguments))
+        if not os.path.exists(saved):  # it was ended: nothing has been told
+            return status, set()
         with open(saved) as text:
             kinds = {line.split()[1] for line in text if line.startswith("kind ")}
         os.unlink(saved)

@@ -1,0 +1,269 @@
+/* Schedules under which reads see old values, as the memory consistency model allows (PTX ISA, 8):
+ * a strong read, relaxed or volatile, may see a write that others have written over since, unless
+ * one of those is before it in causality order, or its thread has read or written a later one
+ * already. Which it sees the schedule's seed says. What is known of causality is the checker of
+ * races's.
+ *
+ * Weak reads see the newest value: where they need not, there is a race. So do acquires, which are
+ * in other schedules as if they came earlier, and what accesses several words.
+ */
+#include "backend/interp/address.h"
+#include "backend/interp/old_values.h"
+#include "backend/observer.h"
+#include "backend/schedule.h"
+
+/* NULL: there is no memory, or nothing to go by. */
+static struct pt_old_values *values_of(const struct pt_event *e)
+{
+    struct pt_causality *g = pt_causality_cluster(e->frame) ? pt_causality_of(e->frame) : NULL;
+    if (g && !g->old)
+        g->old = pt_causality_make(g, sizeof *g->old);
+    return g ? g->old : NULL;
+}
+
+static uint32_t hash(uint64_t address, uint32_t thread)
+{
+    return (uint32_t)((address ^ (uint64_t)thread << 40) * UINT64_C(0x9e3779b97f4a7c15) >> 40);
+}
+
+/* ---- words ----------------------------------------------------------------------------------- */
+
+static struct pt_old_place *find_place(struct pt_old_values *v, uint64_t address, bool makes)
+{
+    for (uint32_t i = 0; i < PT_OLD_PROBES; i++) {
+        struct pt_old_place *p = &v->places[(hash(address, 0) + i) % PT_OLD_PLACES];
+        if (!p->address && makes)
+            *p = (struct pt_old_place){.address = address};
+        if (p->address == address)
+            return p;
+        if (!p->address)
+            return NULL;
+    }
+    return NULL;
+}
+
+static struct pt_old_seen *find_seen(struct pt_old_values *v, uint64_t address, uint32_t thread)
+{
+    for (uint32_t i = 0; i < PT_OLD_PROBES; i++) {
+        struct pt_old_seen *s = &v->seen[(hash(address, thread) + i) % PT_OLD_SEEN];
+        if (!s->address)
+            *s = (struct pt_old_seen){.address = address, .thread = thread};
+        if (s->address == address && s->thread == thread)
+            return s;
+    }
+    return NULL;
+}
+
+/* What was there before is no more to be seen. */
+static void forget(struct pt_old_values *v, uint64_t address)
+{
+    struct pt_old_place *p = find_place(v, address, false);
+    if (p)
+        p->first = p->n;
+}
+
+/* Words that share bytes with an access of other extent. */
+static void forget_others(struct pt_old_values *v, uint64_t address, uint32_t bytes)
+{
+    uint64_t whole = address & ~UINT64_C(7);
+    for (uint64_t at = whole; at < whole + 8; at += 4) {
+        const struct pt_old_place *p = find_place(v, at, false);
+        bool shares = p && at < address + bytes && address < at + p->bytes;
+        if (shares && (at != address || p->bytes != bytes))
+            forget(v, at);
+    }
+}
+
+/* Access code: a fault here is the kernel's. */
+PT_ACCESS static uint64_t read_word(const struct pt_event *e, uint64_t address, uint32_t bytes)
+{
+    e->frame->state->code = e->code;
+    return bytes == 8 ? *(const volatile uint64_t *)(uintptr_t)address
+                      : *(const volatile uint32_t *)(uintptr_t)address;
+}
+
+/* ---- writes ---------------------------------------------------------------------------------- */
+
+static bool is_twice(const struct pt_event *e, const struct pt_access *a, uint32_t lane)
+{
+    for (uint32_t left = e->lanes; left; left &= left - 1) {
+        uint32_t i = (uint32_t)__builtin_ctz(left);
+        if (i != lane && a->address[i] == a->address[lane])
+            return true;
+    }
+    return false;
+}
+
+/* Shared memory is another one's in each cluster. */
+static void begin_place(const struct pt_event *e, const struct pt_known_cluster *k,
+                        struct pt_old_place *p, uint32_t bytes)
+{
+    bool is_old =
+        p->address - (uint64_t)(uintptr_t)e->frame->shared <= UINT32_MAX && p->born < k->born;
+    if (p->bytes != bytes || is_old)
+        p->first = p->n;
+    p->bytes = bytes;
+    p->born = pt_causality_of(e->frame)->time;
+}
+
+static void write(const struct pt_event *e, const struct pt_access *a, uint32_t lane,
+                  struct pt_old_values *v)
+{
+    struct pt_known_cluster *k = pt_causality_cluster(e->frame);
+    const struct pt_known *w = pt_causality_warp(k, e->frame);
+    uint32_t bytes = (uint32_t)a->bytes;
+    uint64_t address = a->address[lane];
+    forget_others(v, address, bytes);
+    struct pt_old_place *p = bytes == 4 || bytes == 8 ? find_place(v, address, true) : NULL;
+    if (!p)
+        return;
+    begin_place(e, k, p, bytes);
+    p->writes[p->n++ % PT_OLD_KEPT] = (struct pt_old_write){
+        pt_causality_of(e->frame)->time, w->number, lane, read_word(e, address, bytes)};
+    if (p->n - p->first > PT_OLD_KEPT)
+        p->first = p->n - PT_OLD_KEPT;
+    if (is_twice(e, a, lane))
+        p->first = p->n;
+    struct pt_old_seen *seen = find_seen(v, address, w->number * PT_WARP_SIZE + lane);
+    if (seen)
+        seen->n = p->n;
+}
+
+/* ---- reads ----------------------------------------------------------------------------------- */
+
+/* The oldest that a lane may see. */
+static uint32_t oldest(const struct pt_causality *g, const struct pt_known *w, uint32_t lane,
+                       const struct pt_old_place *p, const struct pt_old_seen *seen)
+{
+    uint32_t least = seen->n > p->first ? seen->n : p->first;
+    for (uint32_t n = p->n; n > least; n--) {
+        const struct pt_old_write *x = &p->writes[(n - 1) % PT_OLD_KEPT];
+        if (pt_causality_knows(g, w, lane, x->warp, x->lane, x->time))
+            return n;
+    }
+    return least;
+}
+
+static void set_result(const struct pt_event *e, uint32_t lane, uint64_t value)
+{
+    const struct pt_body *body = e->frame->body;
+    const struct pt_insn *insn = &body->func->insns.v[e->insn];
+    char *slot = (char *)e->frame + body->slots[body->func->operands.v[insn->operands].index];
+    if (pt_causality_of(e->frame)->old->bytes == 8)
+        ((uint64_t *)(void *)slot)[lane] = value;
+    else
+        ((uint32_t *)(void *)slot)[lane] = (uint32_t)value;
+}
+
+static void read(const struct pt_event *e, uint32_t lane, struct pt_old_values *v)
+{
+    struct pt_known_cluster *k = pt_causality_cluster(e->frame);
+    const struct pt_known *w = pt_causality_warp(k, e->frame);
+    struct pt_old_place *p = find_place(v, v->address[lane], false);
+    struct pt_old_seen *seen =
+        p ? find_seen(v, v->address[lane], w->number * PT_WARP_SIZE + lane) : NULL;
+    if (!seen || p->bytes != v->bytes)
+        return;
+    begin_place(e, k, p, v->bytes);
+    uint32_t least = oldest(pt_causality_of(e->frame), w, lane, p, seen), n = p->n;
+    uint64_t drawn = pt_schedule_draw_for(e->warp->cta->launch->schedule, PT_DRAW_OLD, v->draws);
+    v->draws += least < n;
+    if (least < n && drawn & 1)
+        n -= (uint32_t)((drawn >> 1) % (n - least)) + 1;
+    seen->n = n;
+    if (n < p->n)
+        set_result(e, lane, p->writes[n % PT_OLD_KEPT].before);
+}
+
+/* A load of a whole register. */
+static bool may_be_old(const struct pt_event *e, const struct pt_access *a)
+{
+    const struct pt_func *func = e->frame->body->func;
+    const struct pt_insn *insn = &func->insns.v[e->insn];
+    const struct pt_operand *to = &func->operands.v[insn->operands];
+    return !(a->use & PT_USE_WRITE) && a->order == PT_ORDER_RELAXED &&
+           (a->bytes == 4 || a->bytes == 8) && insn->n_operands && to->kind == PT_OPND_REG &&
+           pt_type_bits((enum pt_type)func->regs.v[to->index].type) == 8 * a->bytes;
+}
+
+static bool see_access(const struct pt_event *e, const struct pt_access *a)
+{
+    struct pt_old_values *v = a->order == PT_ORDER_PLAIN || a->is_async ? NULL : values_of(e);
+    if (!v)
+        return true;
+    v->lanes = 0;
+    for (uint32_t left = a->use & PT_USE_WRITE ? e->lanes : 0; left; left &= left - 1)
+        write(e, a, (uint32_t)__builtin_ctz(left), v);
+    if (!may_be_old(e, a))
+        return true;
+    v->func = e->func;
+    v->insn = e->insn;
+    v->lanes = e->lanes;
+    v->bytes = (uint32_t)a->bytes;
+    memcpy(v->address, a->address, sizeof v->address);
+    return true;
+}
+
+static void see_accessed(const struct pt_event *e)
+{
+    struct pt_causality *g = pt_causality_of(e->frame);
+    struct pt_old_values *v = g && !g->is_blind ? g->old : NULL;
+    if (!v || v->func != e->func || v->insn != e->insn)
+        return;
+    for (uint32_t left = v->lanes; left; left &= left - 1)
+        read(e, (uint32_t)__builtin_ctz(left), v);
+    v->lanes = 0;
+}
+
+/* ---- fences ---------------------------------------------------------------------------------- */
+
+/* A fence of a scope comes behind those that it includes, and that include it. */
+static void pass(const struct pt_event *e, struct pt_clock **fenced)
+{
+    struct pt_causality *g = pt_causality_of(e->frame);
+    struct pt_known *w = pt_causality_warp(pt_causality_cluster(e->frame), e->frame);
+    struct pt_clock_entry own[1 + PT_WARP_SIZE];
+    pt_causality_learn(g, w, e->lanes, *fenced);
+    pt_causality_gather(g, w, e->lanes, fenced);
+    pt_clock_add(&g->clocks, fenced, own, pt_causality_say(g, w, e->lanes, false, own), NULL);
+}
+
+static void see_fence(const struct pt_event *e)
+{
+    const struct pt_form *form = pt_insn_form(e->frame->state->program->base.image->module,
+                                              &e->frame->body->func->insns.v[e->insn]);
+    bool is_fence = form->op == PT_OP_membar || form->op == PT_OP_fence;
+    struct pt_old_values *v =
+        is_fence && pt_order_of(form) == PT_ORDER_SEQ_CST ? values_of(e) : NULL;
+    if (!v)
+        return;
+    const struct pt_known_cluster *k = pt_causality_cluster(e->frame);
+    uint32_t warp = pt_causality_warp(pt_causality_cluster(e->frame), e->frame)->number;
+    enum pt_scope scope = pt_scope_of(form);
+    pass(e, &v->fenced_cta[warp / pt_causality_of(e->frame)->clocks.n_warps % PT_OLD_FENCED]);
+    if (scope >= PT_SCOPE_CLUSTER)
+        pass(e, &v->fenced_cluster[warp / k->n_warps % PT_OLD_FENCED]);
+    if (scope >= PT_SCOPE_GPU)
+        pass(e, &v->fenced);
+    pt_causality_go_on(e->frame);
+}
+
+/* Its causality ends behind this. */
+static void see_launched(struct pt_launch *launch, bool is_over)
+{
+    struct pt_causality *g = launch->causality;
+    if (!is_over || !g || !g->old)
+        return;
+    pt_clock_drop(&g->clocks, g->old->fenced);
+    for (uint32_t i = 0; i < PT_OLD_FENCED; i++) {
+        pt_clock_drop(&g->clocks, g->old->fenced_cluster[i]);
+        pt_clock_drop(&g->clocks, g->old->fenced_cta[i]);
+    }
+    pt_causality_resize(g, g->old, 0);
+}
+
+const struct pt_observer PT_LEVEL_NAME(pt_observer_order_weak) = {.name = "",
+                                                                  .access = see_access,
+                                                                  .accessed = see_accessed,
+                                                                  .fence = see_fence,
+                                                                  .launched = see_launched};
