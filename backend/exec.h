@@ -140,6 +140,7 @@ struct pt_launch {
     struct pt_written *written;     /* PT_TEST_order: backend/written.h */
     struct pt_traced *traced;       /* PT_TEST_order_trace: backend/traced.h */
     const struct pt_counts *counts; /* PT_TEST_count: backend/counts.h */
+    struct pt_timed *timed;         /* PT_TEST_time: backend/timed.h */
     /* PT_TEST_TURNS: when warps go on, and whose turn it is: backend/schedule.h; NULL: behind each
      * access all others have a turn */
     struct pt_schedule *schedule;

@@ -300,12 +300,14 @@ PTERA_API ptera_result ptera_finding_kind_get(unsigned index, ptera_finding_kind
 /* ---- counts -------------------------------------------------------------------------------------
  *
  * The observer "count" (ptera_options.observe) counts how often each instruction runs, in how many
- * threads, and what it accesses. */
+ * threads, and what it accesses; "time" also what the device's caches and units would be asked for
+ * (launches run on one worker, their warps in turns). */
 
 /* Appends what was counted so far to a file, which `ptera profile --read FILE` reports. Of each
  * kernel in each shape of its launches first lines "NAME VALUE": kernel, module, grid, block,
  * cluster, shared_static and shared_dynamic (bytes), registers, ctas (that the device's SM has at
- * once), sms, sm_warps, launches, ns, device. Then one line "insn" for each instruction, with
+ * once), sms, sm_warps, launches, ns, device; of observer "time" lines "time NAME VALUE", of all
+ * launches (backend/timed.def says what they are). Then one line "insn" for each instruction, with
  * numbers: its line and column in the PTX; warps that came to it; their threads; those for which
  * its guard held; warps in which it held for a part. Then, for global, local, shared and constant
  * memory each, requests of warps, threads, bytes, and parts: sectors of 32 bytes of global and

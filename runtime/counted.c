@@ -3,10 +3,12 @@
 
 #include <string.h>
 
+#include "backend/observer.h"
 #include "ir/bits.h"
 #include "ir/insn.h"
 #include "runtime/job.h"
 #include "runtime/registers.h"
+#include "runtime/timed.h"
 
 void pt_counted_init(ptera_engine *engine)
 {
@@ -58,7 +60,11 @@ bool pt_counted_begin(struct pt_job *job)
                                  (struct pt_counted_last *)(void *)(room + lasts),
                                  (struct pt_counted_worst *)(void *)(room + worst)};
     job->launch.counts = counts;
-    return true;
+    if (!(job->tests & PT_TEST_time) || pt_timed_begin(job, counts))
+        return true;
+    pt_engine_free(job->engine, counts);
+    job->launch.counts = NULL;
+    return false;
 }
 
 /* ---- afterwards ------------------------------------------------------------------------------ */
@@ -209,14 +215,18 @@ static void add_func(struct pt_counted *c, const struct pt_counted_func *x,
                      const struct pt_job *job)
 {
     const struct pt_counts *counts = job->launch.counts;
-    const struct pt_func *f = &job->kernel->module->ir.funcs.v[x->func];
+    const struct pt_module *m = &job->kernel->module->ir;
+    const struct pt_func *f = &m->funcs.v[x->func];
     struct pt_count *sum = &counts->v[counts->first[x->func]];
     for (uint32_t i = 0; i < f->insns.n; i++)
         for (uint32_t w = 1; w < job->n_workers; w++)
             add(&sum[i], &sum[(size_t)w * counts->n + i]);
     pt_counts_spread(f, x->leads, sum);
-    for (uint32_t i = 0; i < f->insns.n; i++)
+    for (uint32_t i = 0; i < f->insns.n; i++) {
         add(&c->counts[x->first + i], &sum[i]);
+        if (c->is_timed)
+            pt_timed_add_cost(&c->time, pt_insn_form(m, &f->insns.v[i]), sum[i].warps);
+    }
     const struct pt_counted_worst *worst = &counts->worst[counts->first[x->func]];
     for (uint32_t i = 0; i < f->insns.n; i++)
         if (worst[i].rank > c->worst[x->first + i].rank)
@@ -229,12 +239,16 @@ void pt_counted_end(struct pt_job *job, uint64_t ns)
     pthread_mutex_lock(&engine->counted_lock);
     struct pt_counted *c = find_or_make(job);
     if (c) {
+        c->is_timed = job->launch.timed;
         for (uint32_t i = 0; i < c->funcs.n; i++)
             add_func(c, &c->funcs.v[i], job);
         c->launches++;
         c->ns += ns;
     }
+    if (c && c->is_timed)
+        pt_timed_add(&c->time, job);
     pthread_mutex_unlock(&engine->counted_lock);
+    pt_timed_end(job);
     pt_engine_free(engine, (void *)(uintptr_t)job->launch.counts);
     job->launch.counts = NULL;
 }

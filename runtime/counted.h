@@ -4,6 +4,7 @@
 #define PTERA_RUNTIME_COUNTED_H
 
 #include "backend/counts.h"
+#include "backend/timed.h"
 #include "runtime/engine.h"
 
 struct pt_job;
@@ -38,6 +39,8 @@ struct pt_counted {
     struct pt_counted_insn *insns;  /* of the functions, one after the other */
     struct pt_count *counts;        /* theirs, of all launches so far */
     struct pt_counted_worst *worst; /* likewise */
+    bool is_timed;
+    struct pt_timed_sums time; /* likewise */
 };
 
 void pt_counted_init(ptera_engine *engine);

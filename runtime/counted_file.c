@@ -47,6 +47,12 @@ static void put_worst(FILE *out, const struct pt_counted_worst *w)
     fputc('\n', out);
 }
 
+static void put_time(FILE *out, const struct pt_timed_sums *t)
+{
+#define SUM(name, what) fprintf(out, "time " #name " %" PRIu64 "\n", t->name);
+#include "backend/timed.def"
+}
+
 static void put(FILE *out, const struct pt_counted *c)
 {
     put_text(out, "kernel", c->kernel);
@@ -59,6 +65,8 @@ static void put(FILE *out, const struct pt_counted *c)
     fprintf(out, "ctas %u\nsms %u\nsm_warps %u\n", c->ctas, c->sms, c->sm_warps);
     fprintf(out, "launches %" PRIu64 "\nns %" PRIu64 "\n", c->launches, c->ns);
     fprintf(out, "device %s\n", c->device);
+    if (c->is_timed)
+        put_time(out, &c->time);
     for (uint32_t i = 0; i < c->n; i++) {
         put_insn(out, &c->insns[i], &c->counts[i]);
         if (c->worst[i].rank)

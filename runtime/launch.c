@@ -438,7 +438,9 @@ static ptera_result prepare(struct pt_job *job, const ptera_launch *given,
     job->is_mute = job->tests & PT_TEST_OBSERVERS &&
                    pt_finding_is_mute(job->engine, func_of(job->kernel)->name);
     if (job->is_mute || (job->engine->uncounted && atomic_load(job->engine->uncounted)))
-        job->tests &= ~(uint32_t)PT_TEST_count;
+        job->tests &= ~(uint32_t)(PT_TEST_count | PT_TEST_time);
+    if (job->tests & PT_TEST_time)
+        job->tests |= PT_TEST_TURNS | PT_TEST_count;
     job->finding = given->finding;
     job->finding_ud = given->finding_ud;
     job->launch.is_reversed = given->order == PTERA_ORDER_REVERSE;

@@ -34,7 +34,7 @@ bool pt_run_is_short(const struct pt_job *job)
 static unsigned count_workers(const struct pt_job *job)
 {
     unsigned threads = job->engine->threads;
-    if (job->tests & (PT_TEST_conflict | PT_TEST_order))
+    if (job->tests & (PT_TEST_conflict | PT_TEST_order | PT_TEST_time))
         threads = 1; /* one order of all that happens */
     if (job->n_clusters < threads)
         threads = (unsigned)job->n_clusters;

@@ -25,7 +25,8 @@ check frontend 'frontend/|ir/'
 check backend/semantics 'backend/semantics/|ir/'
 check backend/interp \
     'backend/(interp|semantics)/|backend/(exec|observers?|barrier|order|sreg).(h|def)|ir/'\
-'|backend/(findings?|shadow|schedule|written|traced|mbarriers|counts).(h|def)|frontend/lower.h'
+'|backend/(findings?|shadow|schedule|written|traced|mbarriers|counts|timed).(h|def)'\
+'|frontend/lower.h'
 # The compiler's floors: each may include those before it.
 jit='backend/jit/(jit|bitset|tune).(h|def)|backend/semantics/|ir/'
 jit="$jit|backend/(exec|native|lanes|barrier|order|sreg|observer|cache_folder).h"
@@ -45,7 +46,7 @@ fi
 check runtime/registers 'runtime/registers/|ir/'
 runtime='runtime/[a-z_]*\.(h|def)"|runtime/registers/estimate.h|frontend/|ir/|ptera.h'
 runtime="$runtime|backend/(exec|native|observer|barrier|cache_folder|findings|shadow)\.(h|def)"
-runtime="$runtime|backend/(schedule|written|traced|mbarriers|counts)\.h"
+runtime="$runtime|backend/(schedule|written|traced|mbarriers|counts)\.h|backend/timed\.(h|def)"
 runtime="$runtime|backend/semantics/surface.h"
 check runtime "$runtime" 'cuda*' compilers ocelot registers nvml
 driver="backend/semantics/(tensormap(_encode)?|texture|surface).h|backend/shadow.h"
@@ -55,7 +56,7 @@ check runtime/nvml 'runtime/nvml/|runtime/cuda/vendor.h|ptera.h'
 check runtime/compilers 'runtime/compilers/|frontend/|ir/'
 check runtime/ocelot 'runtime/ocelot/|ptera.h'
 runtime='runtime/(cuda/summary|cudart/refuse|compilers/behind|nvml/abi|cuda/vendor).h'
-runtime="$runtime|runtime/(device.h|trace_file.h|finding_fields.def)"
+runtime="$runtime|runtime/(device.h|trace_file.h|finding_fields.def)|backend/timed.(h|def)"
 check tools "tools/|frontend/(cubin|fatbin|link_text).h|$runtime|ir/|ptera.h" fuzz
 check tools/fuzz 'tools/fuzz/|ir/|backend/native.h|ptera.h'
 check tests/api 'ptera.h|tests/'

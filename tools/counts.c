@@ -109,6 +109,19 @@ static bool read_shape(const char *name, const char *wanted, unsigned v[3], cons
     return !strcmp(name, wanted) && sscanf(at, "%u %u %u", &v[0], &v[1], &v[2]) == 3;
 }
 
+/* False: there is no such sum. */
+static bool read_time(struct counted_kernel *k, const char *at)
+{
+    k->is_timed = true;
+#define SUM(name, what)                                       \
+    if (!strncmp(at, #name " ", sizeof #name)) {              \
+        k->time.name = strtoull(at + sizeof #name, NULL, 10); \
+        return true;                                          \
+    }
+#include "backend/timed.def"
+    return false;
+}
+
 /* A line of a kernel's head. False: there is no such line. */
 static bool read_field(struct counted_kernel *k, const char *name, const char *at)
 {
@@ -136,7 +149,7 @@ static bool read_field(struct counted_kernel *k, const char *name, const char *a
     else if (!strcmp(name, "ns"))
         k->ns = strtoull(at, NULL, 10);
     else
-        return false;
+        return !strcmp(name, "time") && read_time(k, at);
     return true;
 }
 

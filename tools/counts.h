@@ -6,6 +6,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "backend/timed.h"
+
 enum counted_space { COUNTED_GLOBAL, COUNTED_LOCAL, COUNTED_SHARED, COUNTED_CONST, COUNTED_SPACES };
 
 /* Of an instruction, as ptera_engine_counts_save says. */
@@ -38,6 +40,8 @@ struct counted_kernel {
     unsigned grid[3], block[3], cluster[3];
     unsigned shared_static, shared_dynamic, registers, ctas, sms, sm_warps;
     uint64_t launches, ns;
+    bool is_timed;             /* there is: */
+    struct pt_timed_sums time; /* what a GPU would be asked for, of all launches */
     struct counted_insn *insns;
     size_t n, room;
 };

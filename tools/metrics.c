@@ -88,12 +88,15 @@ void metrics_sum(struct sums *s, const struct counted_kernel *kernel)
     s->n_warps = s->n_ctas * s->cta_warps;
     for (size_t i = 0; i < kernel->n; i++)
         add_insn(s, &kernel->insns[i]);
+    if (kernel->is_timed)
+        estimate_make(&s->estimate, s);
 }
 
 /* ---- the metrics ----------------------------------------------------------------------------- */
 
 const struct metric metrics[] = {
-#define METRIC(NAME, UNIT, VALUE, SUMMARY) {NAME, UNIT, SUMMARY},
+#define METRIC(NAME, UNIT, VALUE, SUMMARY) {NAME, UNIT, SUMMARY, false},
+#define ESTIMATE(NAME, UNIT, VALUE, SUMMARY) {NAME, UNIT, SUMMARY, true},
 #include "tools/metrics.def"
 };
 const unsigned n_metrics = sizeof metrics / sizeof *metrics;
@@ -110,6 +113,7 @@ double metrics_value(const struct metric *metric, const struct sums *s)
 {
     const double values[] = {
 #define METRIC(NAME, UNIT, VALUE, SUMMARY) (double)(VALUE),
+#define ESTIMATE METRIC
 #include "tools/metrics.def"
     };
     return values[metric - metrics];

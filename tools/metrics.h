@@ -3,6 +3,7 @@
 #define PTERA_TOOLS_METRICS_H
 
 #include "tools/counts.h"
+#include "tools/estimate.h"
 
 /* Those before KIND_BRANCH access memory. */
 enum kind { KIND_LOAD, KIND_STORE, KIND_COPY, KIND_ATOM, KIND_RED, KIND_BRANCH, KIND_NONE };
@@ -25,10 +26,12 @@ struct sums {
     } access[KIND_BRANCH][COUNTED_SPACES];
     unsigned threads, cta_warps;
     uint64_t n_ctas, n_warps; /* of a launch */
+    struct estimate estimate; /* if the kernel was timed */
 };
 
 struct metric {
     const char *name, *unit, *summary;
+    bool is_estimate; /* only kernels that were timed (--estimate) have it */
 };
 
 extern const struct metric metrics[];

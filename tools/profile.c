@@ -38,7 +38,12 @@ static const char profile_help[] =
     "Perfetto opens: calls of CUDA, kernels,\n"
     "                      copies, streams, graphs, ranges of NVTX; where nothing else is asked "
     "for, nothing is counted, and kernels\n"
-    "                      run as ever\n\n"
+    "                      run as ever\n"
+    "  --estimate DEVICE   how long it would take on a GPU (as PTERA_DEVICE names them: h100), by "
+    "a "
+    "model of its caches and\n"
+    "                      units; metrics of time, hit rates and achieved occupancy turn it on, "
+    "too\n\n"
     "  --log-file FILE     where the report goes (standard error)\n"
     "  --save FILE         keeps the counts, for --read\n"
     "  --kernel-name NAME  kernels of that name, a pattern of the shell, alone\n"
@@ -54,8 +59,8 @@ static const char profile_help[] =
     "that of `ptera run`, or the program's own.\n";
 
 struct options {
-    const char *metrics, *coverage, *html, *trace, *log_file, *save, *read, *from_start;
-    bool is_csv, has_lines, has_ptx_lines, asks_metrics;
+    const char *estimate, *metrics, *coverage, *html, *trace, *log_file, *save, *read, *from_start;
+    bool is_csv, has_lines, has_ptx_lines, asks_metrics, is_timed;
     ptera_options engine; /* what is asked of it, or of the program's */
 };
 
@@ -108,7 +113,7 @@ static int report_file(const struct options *o, const char *path, int status)
 static bool counts_launches(const struct options *o)
 {
     return !o->trace || o->metrics || o->coverage || o->html || o->log_file || o->save ||
-           o->is_csv || o->has_lines || o->has_ptx_lines;
+           o->is_csv || o->has_lines || o->has_ptx_lines || o->is_timed;
 }
 
 /* What was there goes. */
@@ -149,7 +154,8 @@ static int profile_kernel(int argc, char **argv, struct options *o)
     struct run_setup setup = {.command = "profile", .finish = is_counted ? finish : NULL, .ud = o};
     if (o->trace && !empty_trace(o->trace))
         return cannot_write(o->trace);
-    o->engine.observe = is_counted ? "count" : NULL;
+    o->engine.observe = !is_counted ? NULL : o->is_timed ? "time" : "count";
+    o->engine.device = o->estimate;
     o->engine.trace = o->trace;
     ptera_launch_init(&setup.launch);
     setup.engine = o->engine;
@@ -183,6 +189,10 @@ static int profile_program(const struct options *o, char **argv)
         return EXIT_FAILED;
     if (counts_launches(o))
         setenv("PTERA_PROFILE", file, 1);
+    if (o->is_timed)
+        setenv("PTERA_PROFILE_TIME", "1", 1);
+    if (o->estimate)
+        setenv("PTERA_DEVICE", o->estimate, 1);
     if (o->from_start)
         setenv("PTERA_PROFILE_FROM_START", strcmp(o->from_start, "off") != 0 ? "1" : "0", 1);
     if (o->trace && !set_trace(o->trace))
@@ -198,7 +208,8 @@ static int profile_program(const struct options *o, char **argv)
 
 static int take_options(int argc, char **argv, struct options *o)
 {
-    const struct option options[] = {{"--metrics", .text = &o->metrics},
+    const struct option options[] = {{"--estimate", .text = &o->estimate},
+                                     {"--metrics", .text = &o->metrics},
                                      {"--csv", .flag = &o->is_csv},
                                      {"--lines", .flag = &o->has_lines},
                                      {"--ptx-lines", .flag = &o->has_ptx_lines},
@@ -221,7 +232,13 @@ static int take_options(int argc, char **argv, struct options *o)
         return -1;
     }
     bool is_all = o->metrics && !strcmp(o->metrics, "all");
+    o->is_timed = o->estimate || (!is_all && profile_report_asks_time(o->metrics));
     const char *unknown = is_all ? NULL : profile_report_find_unknown(o->metrics);
+    const char *why = o->is_timed && !o->read ? estimate_refuse(o->estimate) : NULL;
+    if (left >= 0 && why) {
+        fprintf(stderr, "ptera profile: %s\n", why);
+        return -1;
+    }
     if (left < 0 || !unknown)
         return left;
     fprintf(stderr, "ptera profile: there is no metric '%.*s' (ptera profile --query-metrics)\n",

@@ -140,6 +140,8 @@ void profile_report_put_table(FILE *out, const struct counts *counts)
                 value(&s, "sm__maximum_warps_per_active_cycle_pct"));
         put_kernel_name(out, k);
         fputc('\n', out);
+        if (k->is_timed)
+            estimate_put(out, &s);
         profile_report_put_hints(out, &s);
     }
 }
@@ -168,9 +170,22 @@ const char *profile_report_find_unknown(const char *names)
     return NULL;
 }
 
-static void put_number(FILE *out, double v)
+bool profile_report_asks_time(const char *names)
 {
-    fprintf(out, v == (double)(int64_t)v ? "%.0f" : "%.2f", v);
+    const struct metric *m = NULL;
+    unsigned index = 0;
+    while (names && (m = next_metric(&names, &index)) && !m->is_estimate)
+        ;
+    return m && m->is_estimate;
+}
+
+static void put_value(FILE *out, const struct metric *m, const struct sums *s)
+{
+    double v = metrics_value(m, s);
+    if (m->is_estimate && !s->kernel->is_timed)
+        fputs("n/a", out);
+    else
+        fprintf(out, v == (double)(int64_t)v ? "%.0f" : "%.2f", v);
 }
 
 /* As ncu --csv --page raw: a line of names, one of units, one for each launch (here: each kernel in
@@ -197,7 +212,7 @@ static void put_csv(FILE *out, const struct counts *counts, const char *names)
         index = 0;
         for (const char *at = names; (m = next_metric(&at, &index));) {
             fputs(",\"", out);
-            put_number(out, metrics_value(m, &s));
+            put_value(out, m, &s);
             fputc('"', out);
         }
         fputc('\n', out);
@@ -220,7 +235,7 @@ void profile_report_put_metrics(FILE *out, const struct counts *counts, const ch
         fputc('\n', out);
         for (const char *at = names; (m = next_metric(&at, &index));) {
             fprintf(out, "    %-76s %-14s ", m->name, m->unit);
-            put_number(out, metrics_value(m, &s));
+            put_value(out, m, &s);
             fputc('\n', out);
         }
     }

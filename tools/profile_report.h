@@ -15,6 +15,8 @@ void profile_report_put_hints(FILE *out, const struct sums *s);
  * line. */
 void profile_report_put_metrics(FILE *out, const struct counts *counts, const char *names,
                                 bool is_csv);
+/* Whether one of them is there only for kernels that were timed. */
+bool profile_report_asks_time(const char *names);
 /* NULL, or the first of the names that is none. */
 const char *profile_report_find_unknown(const char *names);
 /* By lines of the source, or, where they are not known or not wanted, of the PTX. This and the next

@@ -1,7 +1,7 @@
 /* Counts what runs: backend/counts.h. */
 #include "backend/counts.h"
 #include "backend/interp/address.h"
-#include "backend/observer.h"
+#include "backend/interp/sectors.h"
 
 static struct pt_count *count_of(const struct pt_cta *cta, uint32_t func, uint32_t insn)
 {
@@ -56,45 +56,8 @@ static bool place_count(struct pt_code *test, const struct pt_func *func, const 
 
 /* ---- accesses -------------------------------------------------------------------------------- */
 
-enum { SECTOR_SHIFT = 5, WORD_SHIFT = 2, BANKS = 32 };
-enum {
-    WIDEST = 32,                             /* bytes of a lane's access */
-    PLACES = (WIDEST / 4 + 1) * PT_WARP_SIZE /* words, or sectors, of a warp's */
-};
+enum { WORD_SHIFT = 2, BANKS = 32 };
 enum { SPACE = 0, USE = 4 /* of a code before an access: no address uses these */ };
-
-/* Puts them in order, each once. Most come so. */
-static uint32_t sort(uint64_t *v, uint32_t n)
-{
-    uint32_t kept = 0;
-    for (uint32_t i = 0; i < n; i++) {
-        uint64_t x = v[i];
-        uint32_t k = kept;
-        while (k && v[k - 1] > x)
-            k--;
-        if (k && v[k - 1] == x)
-            continue;
-        memmove(&v[k + 1], &v[k], (kept - k) * sizeof *v);
-        v[k] = x;
-        kept++;
-    }
-    return kept;
-}
-
-/* The units of 1 << shift bytes that the lanes access, each once. */
-static uint32_t find_units(uint64_t units[PLACES], uint32_t lanes, const uint64_t *address,
-                           uint64_t bytes, uint32_t shift)
-{
-    uint32_t n = 0;
-    for (; lanes; lanes &= lanes - 1) {
-        uint64_t at = address[__builtin_ctz(lanes)];
-        uint64_t first = at >> shift, last = (at + bytes - 1) >> shift;
-        for (uint64_t u = first; u <= last; u++)
-            if (!n || units[n - 1] != u)
-                units[n++] = u;
-    }
-    return sort(units, n);
-}
 
 static void add_wavefronts(struct pt_counted_access *to, uint64_t n)
 {
@@ -203,8 +166,8 @@ static void count_shared(struct pt_counted_access *to, const struct pt_event *e,
 
 static uint64_t count_sectors(uint32_t lanes, const uint64_t *address, uint64_t bytes)
 {
-    uint64_t units[PLACES];
-    return find_units(units, lanes, address, bytes, SECTOR_SHIFT);
+    uint64_t units[PT_SECTORS_MOST];
+    return pt_sectors_find(units, lanes, address, bytes, PT_SECTOR_SHIFT);
 }
 
 /* Atomics of one address come one after the other: in as many turns as there are lanes of it, each
@@ -227,27 +190,10 @@ static uint64_t count_atomic(uint32_t lanes, const uint64_t *address, uint64_t b
     return n;
 }
 
-/* The words of threads' local windows lie side by side. */
-static uint64_t count_local(const struct pt_event *e, uint32_t lanes, const uint64_t *address,
-                            uint64_t bytes)
-{
-    const struct pt_cta *cta = e->warp->cta;
-    uint64_t units[PLACES];
-    uint32_t n = 0;
-    for (; lanes; lanes &= lanes - 1) {
-        uint32_t lane = (uint32_t)__builtin_ctz(lanes);
-        uint64_t thread = e->warp->index * PT_WARP_SIZE + lane;
-        uint64_t at = address[lane] - (uintptr_t)cta->local - thread * cta->launch->local_stride;
-        for (uint64_t word = at / 4; word <= (at + bytes - 1) / 4; word++)
-            units[n++] = word * (PT_WARP_SIZE * 4 >> SECTOR_SHIFT) + lane / 8;
-    }
-    return sort(units, n);
-}
-
 /* Of asynchronous copies, each of which lies in one piece. */
 static uint64_t count_bulk(unsigned space, uint32_t lanes, uint64_t bytes)
 {
-    uint64_t part = space == PT_COUNTED_SHARED ? BANKS << WORD_SHIFT : 1 << SECTOR_SHIFT;
+    uint64_t part = space == PT_COUNTED_SHARED ? BANKS << WORD_SHIFT : 1 << PT_SECTOR_SHIFT;
     return (uint64_t)__builtin_popcount(lanes) * ((bytes + part - 1) / part);
 }
 
@@ -255,15 +201,15 @@ static void count_parts(struct pt_counted_access *to, const struct pt_event *e, 
                         uint32_t lanes, const struct pt_access *access)
 {
     const uint64_t *address = access->address;
-    uint64_t units[PLACES], bytes = access->bytes;
-    if (bytes > WIDEST)
+    uint64_t units[PT_SECTORS_MOST], bytes = access->bytes;
+    if (bytes > PT_SECTORS_WIDEST)
         to->parts += count_bulk(space, lanes, bytes);
     else if (space == PT_COUNTED_SHARED)
         count_shared(to, e, lanes, access);
     else if (space == PT_COUNTED_LOCAL)
-        to->parts += count_local(e, lanes, address, bytes);
+        to->parts += pt_sectors_find_local(units, e, lanes, address, bytes);
     else if (space == PT_COUNTED_CONST)
-        to->parts += find_units(units, lanes, address, bytes, WORD_SHIFT);
+        to->parts += pt_sectors_find(units, lanes, address, bytes, WORD_SHIFT);
     else if (access->use & PT_USE_ATOMIC)
         to->parts += count_atomic(lanes, address, bytes);
     else
@@ -308,7 +254,7 @@ static void keep_worst(const struct pt_event *e, unsigned space, uint32_t lanes,
     struct pt_counted_worst *worst = &counts->worst[counts->first[e->func] + e->insn];
     uint64_t most = (UINT64_C(1) << CTA_BITS) - 1, number = pt_cta_number(cta);
     uint64_t rank = parts << CTA_BITS | (most - (number < most ? number : most));
-    if (access->bytes > WIDEST || rank <= atomic_load(&worst->rank))
+    if (access->bytes > PT_SECTORS_WIDEST || rank <= atomic_load(&worst->rank))
         return;
     while (atomic_flag_test_and_set(&worst->is_written))
         continue;
@@ -396,32 +342,12 @@ static void add_again(const struct pt_event *e, unsigned space, const struct pt_
 
 /* ---- spaces ---------------------------------------------------------------------------------- */
 
-static unsigned space_of(const struct pt_cta *cta, uint64_t address)
-{
-    if (address - (uintptr_t)cta->shared < UINT64_C(1) << 32)
-        return PT_COUNTED_SHARED;
-    return address - (uintptr_t)cta->local < cta->launch->local_stride * cta->launch->threads
-               ? PT_COUNTED_LOCAL
-               : PT_COUNTED_GLOBAL;
-}
-
-/* What an instruction names; PT_COUNTED_SPACES: lanes may access several. */
-static unsigned named_space(const struct pt_form *form)
-{
-    enum pt_space space = pt_form_space(form);
-    return space == PT_SPACE_CONST                                        ? PT_COUNTED_CONST
-           : space == PT_SPACE_GLOBAL                                     ? PT_COUNTED_GLOBAL
-           : space == PT_SPACE_SHARED || space == PT_SPACE_SHARED_CLUSTER ? PT_COUNTED_SHARED
-           : space == PT_SPACE_LOCAL                                      ? PT_COUNTED_LOCAL
-                                                                          : PT_COUNTED_SPACES;
-}
-
 static void add_by_space(const struct pt_event *e, const struct pt_access *access)
 {
     uint32_t of[PT_COUNTED_SPACES] = {0};
     for (uint32_t left = e->lanes; left; left &= left - 1) {
         uint32_t lane = (uint32_t)__builtin_ctz(left);
-        of[space_of(e->warp->cta, access->address[lane])] |= 1u << lane;
+        of[pt_sectors_space(e->warp->cta, access->address[lane])] |= 1u << lane;
     }
     for (unsigned space = 0; space < PT_COUNTED_SPACES; space++)
         if (of[space] && of[space] == e->frame->mask)
@@ -470,7 +396,7 @@ static bool place_access(struct pt_code *test, const struct pt_func *func,
     if (kind >= PT_ADDRESS_PARAM && kind <= PT_ADDRESS_PARAM32)
         return false;
     test->fn = count_access;
-    test->o[SPACE] = named_space(form);
+    test->o[SPACE] = pt_sectors_named_space(form);
     test->o[USE] = (is_write ? PT_USE_WRITE : PT_USE_READ) |
                    (form->effects & PT_FX_ATOMIC ? PT_USE_ATOMIC : 0);
     return true;

@@ -1,6 +1,7 @@
 /* Counts of programs that use the driver: appended to the file that PTERA_PROFILE names, from which
- * `ptera profile` makes its tables, when a context or the program ends. PTERA_PROFILE_KERNELS,
- * _SKIP and _COUNT choose kernels and launches as PTERA_CHECK_KERNELS and the others do. */
+ * `ptera profile` makes its tables, when a context or the program ends. With PTERA_PROFILE_TIME it
+ * is also modelled what a GPU would take for them (--estimate). PTERA_PROFILE_KERNELS, _SKIP and
+ * _COUNT choose kernels and launches as PTERA_CHECK_KERNELS and the others do. */
 #include "runtime/cuda/counted.h"
 
 #include <stdio.h>
@@ -13,8 +14,8 @@ void pt_cu_counted_set(ptera_options *options, char *names, size_t size)
 {
     if (!pt_cu_variable("PTERA_PROFILE"))
         return;
-    snprintf(names, size, "%s%scount", options->observe ? options->observe : "",
-             options->observe ? "," : "");
+    snprintf(names, size, "%s%s%s", options->observe ? options->observe : "",
+             options->observe ? "," : "", pt_cu_variable("PTERA_PROFILE_TIME") ? "time" : "count");
     if (!options->observe) {
         options->check_kernels = pt_cu_variable("PTERA_PROFILE_KERNELS");
         options->check_skip = pt_cu_variable_number("PTERA_PROFILE_SKIP");

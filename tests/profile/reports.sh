@@ -27,11 +27,25 @@ is branches counts smsp__sass_branch_targets_threads_divergent.sum 1
 is csv ends 0 --csv --metrics gld_efficiency,smsp__warps_launched.sum $saxpy
 is 'csv has names' holds "$work/stderr" '"Launches","gld_efficiency","smsp__warps_launched.sum"'
 is 'csv has values' holds "$work/stderr" '"(256, 1, 1)","(4, 1, 1)","1","100","32"'
-is 'unknown metric' ends 2 --metrics gld_efficiency,achieved_occupancy $saxpy
-is 'names it' holds "$work/stderr" "there is no metric 'achieved_occupancy'"
+is 'unknown metric' ends 2 --metrics gld_efficiency,lost_occupancy $saxpy
+is 'names it' holds "$work/stderr" "there is no metric 'lost_occupancy'"
 is 'bad number' ends 2 --launch-skip x $saxpy
 is list ends 0 --query-metrics
 is 'list has all' holds "$work/stdout" smsp__sass_thread_inst_executed_op_dfma_pred_on.sum
+
+# Times and caches: 8,000 bytes are read of memory, in lines that are whole but for the last.
+is estimate ends 0 --estimate h100 --save "$work/timed" $saxpy
+is 'says how long' holds "$work/stderr" "NVIDIA H100 80GB HBM3: 3."
+is 'says how sure' holds "$work/stderr" "half of the times measured are within"
+is 'metrics of a model' ends 0 --metrics dram__bytes_read.sum --read "$work/timed"
+is 'bytes of memory' grep -qE 'dram__bytes_read.sum +byte +8[0-9]{3}$' "$work/stderr"
+is 'they turn it on' ends 0 --metrics achieved_occupancy,l1tex__t_sector_hit_rate.pct $saxpy
+is 'hits' grep -qE 'l1tex__t_sector_hit_rate.pct +% +33.33$' "$work/stderr"
+is 'other device' ends 0 --estimate a100 $saxpy
+is 'not sure' holds "$work/stderr" "the error is not known"
+is 'no such device' ends 2 --estimate h1000 $saxpy
+is 'no clock' ends 2 --estimate b300 $saxpy
+is 'says so' holds "$work/stderr" "the clock of a NVIDIA B300 is not known"
 
 # Two warps, of which the first 40 threads branch.
 is table ends 0 $branches

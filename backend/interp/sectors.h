@@ -1,0 +1,32 @@
+/* What lanes access, in the units in which a GPU moves it, and of which memory it is. */
+#ifndef PTERA_BACKEND_INTERP_SECTORS_H
+#define PTERA_BACKEND_INTERP_SECTORS_H
+
+#include "backend/counts.h"
+#include "backend/interp/state.h"
+#include "backend/observer.h"
+
+enum { PT_SECTOR_SHIFT = 5 };
+enum {
+    PT_SECTORS_WIDEST = 32, /* bytes of a lane's access; more are of asynchronous copies */
+    PT_SECTORS_MOST = (PT_SECTORS_WIDEST / 4 + 1) * PT_WARP_SIZE /* words, or sectors, of a warp */
+};
+
+/* The units of 1 << shift bytes that the lanes access, in order, each once; returns how many. */
+#define pt_sectors_find PT_LEVEL_NAME(pt_sectors_find)
+uint32_t pt_sectors_find(uint64_t units[PT_SECTORS_MOST], uint32_t lanes, const uint64_t *address,
+                         uint64_t bytes, uint32_t shift);
+/* Likewise sectors of local memory, from the warp's own on: the words of its threads' windows lie
+ * side by side. */
+#define pt_sectors_find_local PT_LEVEL_NAME(pt_sectors_find_local)
+uint32_t pt_sectors_find_local(uint64_t units[PT_SECTORS_MOST], const struct pt_event *e,
+                               uint32_t lanes, const uint64_t *address, uint64_t bytes);
+
+/* PT_COUNTED_GLOBAL and so on, of a generic address. */
+#define pt_sectors_space PT_LEVEL_NAME(pt_sectors_space)
+unsigned pt_sectors_space(const struct pt_cta *cta, uint64_t address);
+/* What an instruction names; PT_COUNTED_SPACES: lanes may access several. */
+#define pt_sectors_named_space PT_LEVEL_NAME(pt_sectors_named_space)
+unsigned pt_sectors_named_space(const struct pt_form *form);
+
+#endif
