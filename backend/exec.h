@@ -274,6 +274,8 @@ struct pt_extent {
     uint64_t releases;
     bool is_read_only;
     bool is_private;     /* of one lane only: its local window */
+    bool may_adjoin;     /* others beside it may be of one array with it: the host's */
+    uint32_t origin;     /* it is that of this origin alone (ir/origin.h); 0: it is all there is */
     enum pt_space space; /* global, shared, local, const or param */
 };
 
@@ -379,10 +381,12 @@ struct pt_engine {
      * Returns false with kind, lanes, address and detail of *fault set, if it may not be. */
     bool (*sample)(struct pt_sampled *s, uint32_t sampling, uint32_t lanes, struct pt_fault *fault);
     /* PT_TEST_mem: says what is wrong with accesses that an instruction of native code is about to
-     * do, of `bytes` each, at addresses by lane, which are aligned. *recent is memory in which the
-     * last good ones lie and others may; of no bytes: none is known. */
+     * do, of `bytes` each, at addresses by lane, which are aligned; `origin`: what they are made
+     * of (ir/origin.h). *recent is memory in which the last good ones lie and others
+     * may; of no bytes: none is known. */
     void (*check)(struct pt_warp *warp, uint32_t func, uint32_t insn, uint32_t lanes,
-                  const uint64_t *address, uint64_t bytes, struct pt_extent *recent);
+                  const uint64_t *address, uint64_t bytes, uint32_t origin,
+                  struct pt_extent *recent);
     /* PT_OBSERVERS of them, by number: backend/observer.h. */
     const struct pt_observer *const *observers;
 };

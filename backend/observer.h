@@ -176,12 +176,12 @@ struct pt_observer {
     void (*touched)(const struct pt_launch *launch,
                     void (*tell)(void *ud, const struct pt_touched *word), void *ud);
     /* Of observers in backend/interp: makes a code of its own to stand before an access, from a
-     * copy of the access's code, instead of the one that calls `access`. `number` tells the
-     * function's accesses apart. False: none is needed. */
-    bool (*place)(struct pt_code *test, const struct pt_func *func, const struct pt_form *form,
-                  bool is_write, uint32_t number);
-    /* Likewise a code to stand before instruction test->insn, or before its guard. `facts`: what
-     * `analyse` found of the function, in memory of the arena. */
+     * copy of the access's code, instead of the one that calls `access`. `facts`: what `analyse`
+     * found of the function, in memory of the arena. `number` tells the function's accesses apart.
+     * False: none is needed. */
+    bool (*place)(struct pt_code *test, const struct pt_func *func, const void *facts,
+                  const struct pt_form *form, bool is_write, uint32_t number);
+    /* Likewise a code to stand before instruction test->insn, or before its guard. */
     bool (*place_instruction)(struct pt_code *test, const struct pt_func *func, const void *facts,
                               bool is_guard);
     const void *(*analyse)(const struct pt_module *m, const struct pt_func *func,

@@ -6,9 +6,9 @@
 #include <string.h>
 
 enum { GRANULE = 16 };
-/* Of `size`: the extent is a block; the granule is a block's first. Granules inside an extent
- * hold 0. */
-static const uint32_t used = UINT32_C(1) << 31, first = UINT32_C(1) << 30;
+/* Of `size`: the extent is a block; the granule is a block's first; the block was freed, and its
+ * memory is not given out yet. Granules inside an extent hold 0. */
+static const uint32_t used = UINT32_C(1) << 31, first = UINT32_C(1) << 30, held = UINT32_C(1) << 29;
 
 void pt_heap_init(struct pt_heap *heap, struct pt_mem *mem, uint64_t limit)
 {
@@ -84,7 +84,7 @@ static uint32_t find(const struct pt_heap *heap, uint32_t granules)
 static bool make(struct pt_heap *heap)
 {
     uint64_t limit = heap->limit / GRANULE;
-    if (limit == 0 || limit >= first)
+    if (limit == 0 || limit >= held)
         return false;
     uint32_t granules = (uint32_t)limit;
     size_t table = pt_mem_round((size_t)granules * sizeof(uint32_t));
@@ -106,51 +106,15 @@ static bool make(struct pt_heap *heap)
     return true;
 }
 
-static uint64_t alloc_locked(struct pt_heap *heap, uint32_t granules)
+static uint32_t granules_at(const struct pt_heap *heap, uint32_t at)
 {
-    if (!heap->base && !make(heap))
-        return 0;
-    uint32_t at = find(heap, granules);
-    if (!at--)
-        return 0;
-    uint32_t whole = heap->size[at];
-    extract(heap, at);
-    if (whole > granules)
-        insert(heap, at + granules, whole - granules);
-    mark(heap, at, granules, used);
-    heap->size[at] |= first;
-    return (uintptr_t)heap->base + (uint64_t)at * GRANULE;
+    return heap->size[at] & ~(used | first | held);
 }
 
-uint64_t pt_heap_alloc(struct pt_heap *heap, uint64_t bytes)
+/* Makes what was a block a free extent, one with those beside it. */
+static void merge(struct pt_heap *heap, uint32_t at)
 {
-    if (bytes > heap->limit)
-        return 0;
-    uint32_t granules = (uint32_t)((bytes + GRANULE - 1) / GRANULE);
-    pthread_mutex_lock(&heap->lock);
-    uint64_t p = alloc_locked(heap, granules ? granules : 1);
-    pthread_mutex_unlock(&heap->lock);
-    if (p) {
-        pt_mem_set_written(heap->mem, p, bytes, false);
-        pt_history_add(heap->mem->history, p, bytes, true);
-        pt_observe_memory(heap->mem->observers, PT_MEMORY_ALLOCATED, (void *)(uintptr_t)p, bytes);
-    }
-    return p;
-}
-
-static bool free_locked(struct pt_heap *heap, uint64_t address)
-{
-    uint64_t offset = address - (uintptr_t)heap->base;
-    if (!heap->base || offset % GRANULE || offset / GRANULE >= heap->granules)
-        return false;
-    uint32_t at = (uint32_t)(offset / GRANULE);
-    if (!(heap->size[at] & first))
-        return false;
-    atomic_fetch_add(&heap->mem->releases, 1);
-    uint32_t granules = heap->size[at] & ~(used | first), behind = at + granules;
-    pt_history_end(heap->mem->history, address, true);
-    pt_observe_memory(heap->mem->observers, PT_MEMORY_FREED, (void *)(uintptr_t)address,
-                      (uint64_t)granules * GRANULE);
+    uint32_t granules = granules_at(heap, at), behind = at + granules;
     heap->size[at] = heap->size[behind - 1] = 0;
     if (behind < heap->granules && !(heap->size[behind] & used)) {
         granules += heap->size[behind];
@@ -165,6 +129,115 @@ static bool free_locked(struct pt_heap *heap, uint64_t address)
         granules += before;
     }
     insert(heap, at, granules);
+}
+
+/* ---- where memory is checked: red zones behind blocks, and a quarantine ---------------------- */
+
+enum { RED_ZONE = 4 /* granules */ };
+
+static bool is_checked(const struct pt_heap *heap)
+{
+    return heap->mem->history != NULL;
+}
+
+/* Blocks that were freed longest ago become free until those that are held have `most` granules. */
+static void let_go(struct pt_heap *heap, uint32_t most)
+{
+    while (heap->held.granules > most) {
+        uint32_t at = heap->held.oldest - 1;
+        heap->held.oldest = heap->next[at];
+        heap->held.granules -= granules_at(heap, at);
+        merge(heap, at);
+    }
+    if (!heap->held.oldest)
+        heap->held.newest = 0;
+}
+
+static void hold(struct pt_heap *heap, uint32_t at)
+{
+    heap->size[at] |= held;
+    heap->next[at] = 0;
+    if (heap->held.newest)
+        heap->next[heap->held.newest - 1] = at + 1;
+    else
+        heap->held.oldest = at + 1;
+    heap->held.newest = at + 1;
+    heap->held.granules += granules_at(heap, at);
+    let_go(heap, heap->granules / 4);
+}
+
+/* Room for a block with its red zone, or, where there is none, without: a heap that is large enough
+ * for a program stays so. */
+static uint32_t find_checked(struct pt_heap *heap, uint32_t *granules)
+{
+    uint32_t at = find(heap, *granules + RED_ZONE);
+    if (!at) {
+        let_go(heap, 0);
+        at = find(heap, *granules + RED_ZONE);
+    }
+    if (!at)
+        return find(heap, *granules);
+    *granules += RED_ZONE;
+    return at;
+}
+
+/* ---- blocks ---------------------------------------------------------------------------------- */
+
+static uint64_t alloc_locked(struct pt_heap *heap, uint64_t bytes)
+{
+    uint32_t granules = (uint32_t)((bytes + GRANULE - 1) / GRANULE);
+    granules = granules ? granules : 1;
+    if (!heap->base && !make(heap))
+        return 0;
+    uint32_t at = is_checked(heap) ? find_checked(heap, &granules) : find(heap, granules);
+    if (!at--)
+        return 0;
+    uint32_t whole = heap->size[at];
+    extract(heap, at);
+    if (whole > granules)
+        insert(heap, at + granules, whole - granules);
+    mark(heap, at, granules, used);
+    heap->size[at] |= first;
+    heap->next[at] = is_checked(heap) ? (uint32_t)(granules * (uint64_t)GRANULE - bytes) : 0;
+    return (uintptr_t)heap->base + (uint64_t)at * GRANULE;
+}
+
+uint64_t pt_heap_alloc(struct pt_heap *heap, uint64_t bytes)
+{
+    if (bytes > heap->limit)
+        return 0;
+    pthread_mutex_lock(&heap->lock);
+    uint64_t p = alloc_locked(heap, bytes);
+    pthread_mutex_unlock(&heap->lock);
+    if (p) {
+        pt_mem_set_written(heap->mem, p, bytes, false);
+        pt_history_add(heap->mem->history, p, bytes, true);
+        pt_observe_memory(heap->mem->observers, PT_MEMORY_ALLOCATED, (void *)(uintptr_t)p, bytes);
+    }
+    return p;
+}
+
+static bool is_block(const struct pt_heap *heap, uint32_t at)
+{
+    return heap->size[at] & first && !(heap->size[at] & held);
+}
+
+static bool free_locked(struct pt_heap *heap, uint64_t address)
+{
+    uint64_t offset = address - (uintptr_t)heap->base;
+    if (!heap->base || offset % GRANULE || offset / GRANULE >= heap->granules)
+        return false;
+    uint32_t at = (uint32_t)(offset / GRANULE);
+    if (!is_block(heap, at))
+        return false;
+    atomic_fetch_add(&heap->mem->releases, 1);
+    pt_history_end(heap->mem->history, address, true);
+    pt_observe_memory(heap->mem->observers, PT_MEMORY_FREED, (void *)(uintptr_t)address,
+                      (uint64_t)granules_at(heap, at) * GRANULE);
+    if (is_checked(heap))
+        hold(heap, at);
+    else
+        merge(heap, at);
     return true;
 }
 
@@ -176,16 +249,14 @@ static bool find_locked(const struct pt_heap *heap, uint64_t address, uint64_t *
         return false;
     uint32_t at = (uint32_t)(offset / GRANULE);
     /* An extent's last granule is marked without `first`; the granules inside are not marked. */
-    if (heap->size[at] && !(heap->size[at] & first)) {
-        uint32_t granules = heap->size[at] & ~used;
-        at -= heap->size[at] & used ? granules - 1 : 0;
-    }
+    if (heap->size[at] && !(heap->size[at] & first))
+        at -= heap->size[at] & used ? granules_at(heap, at) - 1 : 0;
     while (at && !heap->size[at])
         at--;
-    if (!(heap->size[at] & first))
+    if (!is_block(heap, at))
         return false;
     *block = (uintptr_t)heap->base + (uint64_t)at * GRANULE;
-    *bytes = (uint64_t)(heap->size[at] & ~(used | first)) * GRANULE;
+    *bytes = (uint64_t)granules_at(heap, at) * GRANULE - heap->next[at];
     return true;
 }
 
@@ -217,6 +288,7 @@ bool pt_heap_save(struct pt_heap *heap, struct pt_heap_state *state)
     state->was_made = heap->base != NULL;
     memcpy(state->free, heap->free, sizeof state->free);
     memcpy(state->some, heap->some, sizeof state->some);
+    state->held = heap->held;
     if (state->was_made && (state->tables = a->resize(a->ud, NULL, heap->table_bytes)))
         memcpy(state->tables, heap->size, heap->table_bytes);
     pthread_mutex_unlock(&heap->lock);
@@ -228,6 +300,7 @@ void pt_heap_restore(struct pt_heap *heap, const struct pt_heap_state *state)
     pthread_mutex_lock(&heap->lock);
     memcpy(heap->free, state->free, sizeof state->free);
     memcpy(heap->some, state->some, sizeof state->some);
+    heap->held = state->held;
     if (state->was_made) {
         memcpy(heap->size, state->tables, heap->table_bytes);
     } else if (heap->base) {

@@ -63,8 +63,9 @@ static bool find_allocation(const struct pt_job *job, uint64_t address, struct p
         return false;
     switch (r.kind) {
     case PT_MEM_BUFFER:
-    case PT_MEM_HOST:
         return true;
+    case PT_MEM_HOST:
+        return e->may_adjoin = true;
     case PT_MEM_GLOBALS:
         return r.address == (uintptr_t)job->kernel->module->globals &&
                (!(job->tests & PT_TEST_mem) || find_variable(job->kernel->module, address, e));

@@ -204,14 +204,22 @@ static struct pt_mem_range *add_range(struct pt_mem *mem, size_t need)
     return &mem->ranges[mem->n_ranges++];
 }
 
-/* Room for `bytes` with a guard page on both sides behind range->next, so that freed addresses
- * are reused late. */
-static uint8_t *room_at_next(struct pt_mem_range *range, size_t bytes, size_t align)
+/* Between allocations nothing is mapped: a page, and where memory is checked a wider zone. */
+static size_t zone_bytes(const struct pt_mem *mem)
 {
-    size_t page = pt_mem_page(), left = range->bytes - range->next;
-    size_t skip = pt_round_up((uintptr_t)range->base + range->next + page, align) -
+    enum { CHECKED = 64 << 10 };
+    return mem->history ? pt_round_up(CHECKED, pt_mem_page()) : pt_mem_page();
+}
+
+/* Room for `bytes` with such a zone on both sides behind range->next, so that freed addresses are
+ * reused late. */
+static uint8_t *room_at_next(const struct pt_mem *mem, struct pt_mem_range *range, size_t bytes,
+                             size_t align)
+{
+    size_t zone = zone_bytes(mem), left = range->bytes - range->next;
+    size_t skip = pt_round_up((uintptr_t)range->base + range->next + zone, align) -
                   ((uintptr_t)range->base + range->next);
-    if (bytes > left || skip + page > left - bytes)
+    if (bytes > left || skip + zone > left - bytes)
         return NULL;
     uint8_t *p = range->base + range->next + skip;
     range->next += skip + bytes;
@@ -222,13 +230,13 @@ static uint8_t *room_at_next(struct pt_mem_range *range, size_t bytes, size_t al
 static uint8_t *room_in_gaps(const struct pt_mem *mem, const struct pt_mem_range *range,
                              size_t bytes, size_t align)
 {
-    size_t page = pt_mem_page();
+    size_t zone = zone_bytes(mem);
     uint64_t at = (uintptr_t)range->base, end = at + range->bytes;
     for (size_t i = find_record(mem, at);; i++) {
         uint64_t stop =
             i < mem->n_records && mem->records[i].first < end ? mem->records[i].room_first : end;
-        uint64_t p = pt_round_up(at + page, align);
-        if (p + page <= stop && bytes <= stop - page - p)
+        uint64_t p = pt_round_up(at + zone, align);
+        if (p + zone <= stop && bytes <= stop - zone - p)
             return (uint8_t *)(uintptr_t)p;
         if (stop == end)
             return NULL;
@@ -239,14 +247,14 @@ static uint8_t *room_in_gaps(const struct pt_mem *mem, const struct pt_mem_range
 static uint8_t *find_room(struct pt_mem *mem, size_t bytes, size_t align)
 {
     for (size_t i = 0; i < mem->n_ranges; i++) {
-        uint8_t *p = room_at_next(&mem->ranges[i], bytes, align);
+        uint8_t *p = room_at_next(mem, &mem->ranges[i], bytes, align);
         if (!p)
             p = room_in_gaps(mem, &mem->ranges[i], bytes, align);
         if (p)
             return p;
     }
-    struct pt_mem_range *range = add_range(mem, bytes + align + 2 * pt_mem_page());
-    return range ? room_at_next(range, bytes, align) : NULL;
+    struct pt_mem_range *range = add_range(mem, bytes + align + 2 * zone_bytes(mem));
+    return range ? room_at_next(mem, range, bytes, align) : NULL;
 }
 
 /* There is room for it. */

@@ -88,12 +88,34 @@ static bool put_freed(struct pt_words *w, uint64_t address, const char *prefix)
     return true;
 }
 
+/* The block that holds the address, or ends a little before it. */
+static bool put_heap_block(struct pt_words *w, ptera_engine *engine, uint64_t address,
+                           const char *prefix)
+{
+    enum { BEHIND = 64, STEP = 16 };
+    uint64_t first = 0, bytes;
+    bool is_found = false;
+    for (uint64_t back = 0; !is_found && back <= BEHIND; back += STEP)
+        is_found = pt_heap_find(&engine->heap, address - back, &first, &bytes);
+    if (!is_found)
+        return false;
+    pt_words_put(w, "%s", prefix);
+    put_distance(w, address, first, bytes);
+    pt_words_put(w, "a block of %" PRIu64 " bytes of the device heap", bytes);
+    struct pt_allocation a;
+    if (pt_history_find(engine->mem.history, first, &a))
+        put_history(w, &a);
+    return true;
+}
+
 bool pt_near_put_record(struct pt_words *w, ptera_engine *engine, uint64_t address,
                         const char *prefix)
 {
     struct pt_mem_record r;
     if (!pt_mem_near(&engine->mem, address, &r))
         return false;
+    if (r.kind == PT_MEM_HEAP && put_heap_block(w, engine, address, prefix))
+        return true;
     bool is_near = address < r.address ? r.address - address < near_bytes
                                        : address - r.address < r.bytes + near_bytes;
     if (!is_near)

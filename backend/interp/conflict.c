@@ -130,9 +130,10 @@ PT_HANDLER(before_map)
     return c + 1;
 }
 
-static bool place(struct pt_code *test, const struct pt_func *func, const struct pt_form *form,
-                  bool is_write, uint32_t number)
+static bool place(struct pt_code *test, const struct pt_func *func, const void *facts,
+                  const struct pt_form *form, bool is_write, uint32_t number)
 {
+    (void)facts;
     (void)number;
     enum pt_address kind = pt_address_kind(test);
     bool is_param = kind >= PT_ADDRESS_PARAM && kind <= PT_ADDRESS_PARAM32;

@@ -387,9 +387,10 @@ PT_HANDLER(count_access)
     return c + 1;
 }
 
-static bool place_access(struct pt_code *test, const struct pt_func *func,
+static bool place_access(struct pt_code *test, const struct pt_func *func, const void *facts,
                          const struct pt_form *form, bool is_write, uint32_t number)
 {
+    (void)facts;
     enum pt_address kind = pt_address_kind(test);
     (void)func;
     (void)number;

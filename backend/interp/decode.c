@@ -45,8 +45,8 @@ static uint32_t make_tests(const struct pt_select *s, const struct pt_code *acce
                            struct pt_code tests[PT_OBSERVERS])
 {
     struct pt_decoder *d = s->decoder;
-    return pt_observe_make_accesses(d->program, d->f, s->form, access, is_write, d->n_accesses++,
-                                    tests);
+    return pt_observe_make_accesses(d->program, d->f, d->facts, s->form, access, is_write,
+                                    d->n_accesses++, tests);
 }
 
 static struct pt_code *emit(struct pt_decoder *d, const struct pt_code *code)

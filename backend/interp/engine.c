@@ -30,7 +30,7 @@
                                    struct pt_fault *fault);                                       \
     void pt_isolate_check_##level(struct pt_warp *warp, uint32_t func, uint32_t insn,             \
                                   uint32_t lanes, const uint64_t *address, uint64_t bytes,        \
-                                  struct pt_extent *recent);                                      \
+                                  uint32_t origin, struct pt_extent *recent);                     \
     extern const struct pt_observer *const pt_observers_##level[PT_OBSERVERS];                    \
     static const struct pt_engine engine_##level;                                                 \
     static struct pt_program *compile_##level(const struct pt_image *image, uint32_t kernel,      \

@@ -348,17 +348,19 @@ static bool place(struct pt_code *test, const struct pt_form *form, bool is_writ
     return true;
 }
 
-static bool place_followed(struct pt_code *test, const struct pt_func *func,
+static bool place_followed(struct pt_code *test, const struct pt_func *func, const void *facts,
                            const struct pt_form *form, bool is_write, uint32_t number)
 {
+    (void)facts;
     (void)func;
     (void)number;
     return place(test, form, is_write, false);
 }
 
-static bool place_told(struct pt_code *test, const struct pt_func *func, const struct pt_form *form,
-                       bool is_write, uint32_t number)
+static bool place_told(struct pt_code *test, const struct pt_func *func, const void *facts,
+                       const struct pt_form *form, bool is_write, uint32_t number)
 {
+    (void)facts;
     (void)func;
     (void)number;
     return place(test, form, is_write, true);

@@ -168,8 +168,8 @@ PT_HANDLER(before_access)
 }
 
 uint32_t pt_observe_make_accesses(const struct pt_interp_program *p, const struct pt_func *func,
-                                  const struct pt_form *form, const struct pt_code *access,
-                                  bool is_write, uint32_t number,
+                                  const void *const *facts, const struct pt_form *form,
+                                  const struct pt_code *access, bool is_write, uint32_t number,
                                   struct pt_code codes[PT_OBSERVERS])
 {
     uint32_t n = 0;
@@ -178,7 +178,7 @@ uint32_t pt_observe_make_accesses(const struct pt_interp_program *p, const struc
         bool is_atomic = form->effects & PT_FX_ATOMIC;
         codes[n] = *access;
         if (o->place) {
-            n += o->place(&codes[n], func, form, is_write, number);
+            n += o->place(&codes[n], func, facts[i], form, is_write, number);
         } else if (o->access) {
             codes[n].fn = before_access;
             codes[n].o[USE] =

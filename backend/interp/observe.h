@@ -68,8 +68,8 @@ void pt_observe_returned(const struct pt_frame *f);
 /* Makes the codes before an access from its own. Returns how many. */
 #define pt_observe_make_accesses PT_LEVEL_NAME(pt_observe_make_accesses)
 uint32_t pt_observe_make_accesses(const struct pt_interp_program *p, const struct pt_func *func,
-                                  const struct pt_form *form, const struct pt_code *access,
-                                  bool is_write, uint32_t number,
+                                  const void *const *facts, const struct pt_form *form,
+                                  const struct pt_code *access, bool is_write, uint32_t number,
                                   struct pt_code codes[PT_OBSERVERS]);
 /* Those before an instruction that observers make themselves, or before its guard. */
 #define pt_observe_make_instructions PT_LEVEL_NAME(pt_observe_make_instructions)

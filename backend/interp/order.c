@@ -82,9 +82,10 @@ static uint8_t float_of(const struct pt_form *form)
     return 0;
 }
 
-static bool place(struct pt_code *test, const struct pt_func *func, const struct pt_form *form,
-                  bool is_write, uint32_t number)
+static bool place(struct pt_code *test, const struct pt_func *func, const void *facts,
+                  const struct pt_form *form, bool is_write, uint32_t number)
 {
+    (void)facts;
     (void)func, (void)number;
     if (!is_write || pt_address_kind(test) > PT_ADDRESS_FIXED)
         return false;

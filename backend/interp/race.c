@@ -506,9 +506,10 @@ static bool is_mbarrier(const struct pt_form *form)
     return form->op >= PT_OP_mbarrier_init && form->op <= PT_OP_mbarrier_pending_count;
 }
 
-static bool place(struct pt_code *test, const struct pt_func *func, const struct pt_form *form,
-                  bool is_write, uint32_t number)
+static bool place(struct pt_code *test, const struct pt_func *func, const void *facts,
+                  const struct pt_form *form, bool is_write, uint32_t number)
 {
+    (void)facts;
     (void)func;
     (void)number;
     enum pt_address kind = pt_address_kind(test);

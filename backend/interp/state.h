@@ -19,7 +19,7 @@
 enum {
     PT_CODES_UNTIL_POLL =
         1 << 17,   /* about; with isolated launches' tests the slowest take a microsecond each */
-    PT_RECENT = 16 /* extents a warp remembers, by access */
+    PT_RECENT = 24 /* extents a warp remembers, by access */
 };
 #define PT_GROUP_KINDS 3u /* kinds of asynchronous operations that have groups: async.h */
 
@@ -128,7 +128,7 @@ struct pt_state {
     uint32_t n_groups;
     struct pt_group groups[PT_WARP_SIZE];
     struct pt_issued issued[PT_GROUP_KINDS][PT_WARP_SIZE];
-    uint32_t open[PT_GROUP_KINDS]; /* lanes that have not waited for them */
+    uint32_t open[PT_GROUP_KINDS];      /* lanes that have not waited for them */
     struct pt_fragments *fragments;     /* PT_TEST_sync: fragments.h; NULL: none yet */
     struct pt_extent recent[PT_RECENT]; /* isolated launches: what accesses were found in */
 };

@@ -44,6 +44,7 @@
 #include "backend/native.h"
 #include "backend/observer.h"
 #include "ir/inline.h"
+#include "ir/origin.h"
 #include "ir/row.h"
 #include "ir/uniformity.h"
 
@@ -136,11 +137,13 @@ struct jit_code {
     struct jit_checked {            /* mem_check.c: */
         struct jit_checked_extent { /* memory that accesses through a pointer lay in */
             const struct pt_operand *pointer;
+            uint32_t origin; /* ir/origin.h */
             bool is_write, is_global;
             LLVMValueRef first, bytes; /* allocas, i64 */
         } extents[JIT_CHECKED_EXTENTS];
         uint32_t n;
-        uint8_t *of;                   /* by instruction: its extent's index */
+        uint8_t *of; /* by instruction: its extent's index */
+        const struct pt_origins *origins;
         LLVMValueRef releases;         /* alloca: what was freed when they were found */
         LLVMValueRef found, addresses; /* allocas: of jit_help_check */
     } checked;

@@ -66,13 +66,26 @@ static struct pointer pointer_of(const struct jit_facts *a, const struct pt_oper
 static bool is_same(const struct jit_checked_extent *e, const struct jit_checked_extent *f)
 {
     return e->pointer->kind == f->pointer->kind && e->pointer->index == f->pointer->index &&
-           e->pointer->imm == f->pointer->imm && e->is_write == f->is_write &&
-           e->is_global == f->is_global;
+           e->pointer->imm == f->pointer->imm && e->origin == f->origin &&
+           e->is_write == f->is_write && e->is_global == f->is_global;
+}
+
+static uint32_t origin_of(const struct jit *j)
+{
+    return pt_origin_of(j->code->checked.origins, j->insn);
+}
+
+/* The variable in `space` that the access's address is made of, or NULL. */
+static const struct pt_symbol *variable_in(const struct jit *j, enum pt_space space)
+{
+    const struct pt_symbol *s = pt_origin_variable(j->unit->m, origin_of(j));
+    return s && s->space == space ? s : NULL;
 }
 
 static struct jit_checked_extent key_of(const struct jit *j, const struct jit_access *a)
 {
     return (struct jit_checked_extent){.pointer = pointer_of(j->facts, a->base, 0).o,
+                                       .origin = origin_of(j),
                                        .is_write = j->form->effects & PT_FX_WRITE,
                                        .is_global = pt_form_space(j->form) == PT_SPACE_GLOBAL};
 }
@@ -121,6 +134,12 @@ static bool describe(const struct jit *j, struct jit_access *a)
     return true;
 }
 
+static bool stays_in(const struct pt_symbol *variable, const struct jit_access *a)
+{
+    uint64_t at = (uint64_t)a->base->imm, bytes = (uint64_t)a->bytes * a->n;
+    return a->base->kind == PT_OPND_SYM && at <= variable->size && bytes <= variable->size - at;
+}
+
 /* What native code has no access for is no matter here: the compile ends there. */
 static bool is_checked(const struct jit *j, struct jit_access *a)
 {
@@ -128,8 +147,9 @@ static bool is_checked(const struct jit *j, struct jit_access *a)
     bool is_other = j->form->effects & (PT_FX_CALL | PT_FX_WARP);
     if (!is_access || is_other || !describe(j, a))
         return false;
-    if (a->space == PT_SPACE_LOCAL)
-        return a->was_generic; /* others are told when they leave the window */
+    const struct pt_symbol *variable = variable_in(j, PT_SPACE_LOCAL);
+    if (a->space == PT_SPACE_LOCAL) /* those that leave the window tell by themselves */
+        return a->was_generic || (variable && !stays_in(variable, a));
     uint64_t all = j->unit->f->param_size, bytes = (uint64_t)a->bytes * a->n;
     if (a->space != PT_SPACE_PARAM)
         return true;
@@ -145,6 +165,7 @@ void jit_mem_check_begin(const struct jit *j)
     struct jit at = *j;
     if (!jit_is_checked(j->unit))
         return;
+    c->origins = pt_origin_analyse(j->unit->m, j->unit->f, j->unit->arena);
     c->of = pt_arena_alloc(j->unit->arena, j->unit->f->insns.n);
     c->releases = new_variable(j, "releases");
     c->found = jit_alloca(j, LLVMArrayType2(i64, 2), "extent");
@@ -193,23 +214,45 @@ static LLVMValueRef less(const struct jit *j, LLVMValueRef n, uint64_t by)
     return jit_intrinsic(j, "llvm.usub.sat", LLVMTypeOf(n), args, 2);
 }
 
-/* A CTA's own window of shared memory, or the extent of the pointer. */
+/* The first and the end are of the type of addresses in the space. */
+static void bound_by(struct test *t, LLVMTypeRef type, uint64_t first, uint64_t size)
+{
+    t->first = jit_const(type, first);
+    t->end = jit_const(type, size < t->size ? 0 : size - t->size + 1);
+}
+
+/* A CTA's own window of shared memory, or a variable in it. */
+static void find_shared_bounds(struct test *t)
+{
+    const struct jit *j = t->j;
+    const struct pt_symbol *variable = variable_in(j, PT_SPACE_SHARED);
+    if (variable) {
+        bound_by(t, jit_i32_of(j), j->unit->snapshot->shared[origin_of(j)], variable->size);
+    } else {
+        t->first = jit_i32(j, PT_SHARED_BASE);
+        t->end = less(j, j->code->shared_bytes, PT_SHARED_BASE + t->size - 1);
+    }
+    if (j->unit->options->has_cluster)
+        t->first = LLVMBuildAdd(
+            j->code->b, t->first,
+            jit_field(j, jit_i32_of(j), j->code->cta, offsetof(struct pt_cta, window)), "");
+}
+
+/* Those, a variable in the local window, or the extent of the pointer. */
 static void find_bounds(struct test *t)
 {
     const struct jit *j = t->j;
     LLVMTypeRef i64 = LLVMInt64TypeInContext(j->code->context);
+    const struct pt_symbol *variable = variable_in(j, PT_SPACE_LOCAL);
     if (t->a.space == PT_SPACE_SHARED) {
-        t->first = jit_i32(j, PT_SHARED_BASE);
-        if (j->unit->options->has_cluster)
-            t->first = LLVMBuildAdd(
-                j->code->b, t->first,
-                jit_field(j, jit_i32_of(j), j->code->cta, offsetof(struct pt_cta, window)), "");
-        t->end = less(j, j->code->shared_bytes, PT_SHARED_BASE + t->size - 1);
-        return;
+        find_shared_bounds(t);
+    } else if (t->a.space != PT_SPACE_LOCAL) {
+        t->in = extent_of(j);
+        t->first = LLVMBuildLoad2(j->code->b, i64, t->in->first, "");
+        t->end = less(j, LLVMBuildLoad2(j->code->b, i64, t->in->bytes, ""), t->size - 1);
+    } else if (variable) {
+        bound_by(t, i64, variable->offset, variable->size);
     }
-    t->in = extent_of(j);
-    t->first = LLVMBuildLoad2(j->code->b, i64, t->in->first, "");
-    t->end = less(j, LLVMBuildLoad2(j->code->b, i64, t->in->bytes, ""), t->size - 1);
 }
 
 static LLVMValueRef is_outside(const struct test *t, LLVMValueRef address)
@@ -258,11 +301,11 @@ static LLVMValueRef local_offsets(const struct test *t, unsigned copy)
 static void test_lanes(struct test *t, unsigned copy)
 {
     const struct jit *j = t->j;
-    LLVMValueRef bad, address = local_offsets(t, copy);
-    if (t->a.space == PT_SPACE_LOCAL)
+    LLVMValueRef bad = NULL, address = local_offsets(t, copy);
+    if (t->a.was_generic)
         bad = jit_local_window_leaves(j, address, t->size);
-    else
-        bad = is_outside(t, address);
+    if (t->first)
+        bad = either(j, bad, is_outside(t, address));
     bad = either(j, bad, is_misaligned(t, address));
     if (j->mask[copy])
         bad = LLVMBuildAnd(j->code->b, bad, j->mask[copy], "");
@@ -352,14 +395,15 @@ static LLVMValueRef call(const struct test *t)
         LLVMValueRef to = jit_at(j, j->code->checked.addresses, jit_i64(j, i * width * 8));
         LLVMSetAlignment(LLVMBuildStore(j->code->b, generic(t, who.first + i), to), 8);
     }
-    LLVMValueRef args[] = {j->code->cta,
-                           j->code->fault,
-                           jit_i64(j, t->size << 32 | who.n * width),
-                           jit_i64(j, jit_fault_place(j)),
-                           jit_fault_first_thread(j, who.first),
-                           jit_fault_store_lanes(j, &who),
-                           j->code->checked.addresses,
-                           j->code->checked.found};
+    LLVMValueRef args[] = {
+        j->code->cta,
+        j->code->fault,
+        jit_i64(j, t->size << 48 | (uint64_t)(who.n * width) << 32 | origin_of(j)),
+        jit_i64(j, jit_fault_place(j)),
+        jit_fault_first_thread(j, who.first),
+        jit_fault_store_lanes(j, &who),
+        j->code->checked.addresses,
+        j->code->checked.found};
     LLVMTypeRef type = LLVMFunctionType(jit_i32_of(j), types, 8, false);
     return jit_help(j, "jit_help_check", type, args);
 }
@@ -398,8 +442,7 @@ void jit_mem_check_emit(const struct jit *j)
     if (t.a.space == PT_SPACE_PARAM) {
         t.one = LLVMConstInt(LLVMInt1TypeInContext(j->code->context), 1, false);
     } else {
-        if (t.a.space != PT_SPACE_LOCAL)
-            find_bounds(&t);
+        find_bounds(&t);
         in_row = test_all(&t);
     }
     LLVMBasicBlockRef wrong = jit_new_block(j, "check"), on = jit_new_block(j, "");

@@ -55,8 +55,9 @@ uint32_t jit_help_check(struct pt_cta *cta, struct pt_fault *fault, uint64_t wha
     const struct pt_launch *launch = cta->launch;
     struct pt_warp warp = {0};
     struct pt_extent found;
-    uint64_t a[PT_WARP_SIZE] = {0}, bytes = what >> 32;
-    uint32_t n = (uint32_t)what, func = (uint32_t)(place >> 32), insn = (uint32_t)place;
+    uint64_t a[PT_WARP_SIZE] = {0}, bytes = what >> 48;
+    uint32_t n = what >> 32 & 0xffff, origin = (uint32_t)what, func = (uint32_t)(place >> 32),
+             insn = (uint32_t)place;
     uint32_t on = 0, misaligned = 0, before = first % PT_WARP_SIZE;
     pt_warp_place(&warp, cta, launch, (uint32_t)first / PT_WARP_SIZE);
     for (uint32_t i = 0; i < n && first + i < launch->threads; i++) {
@@ -75,7 +76,7 @@ uint32_t jit_help_check(struct pt_cta *cta, struct pt_fault *fault, uint64_t wha
                                    .address = a[__builtin_ctz(misaligned)]};
         return 1;
     }
-    launch->program->engine->check(&warp, func, insn, on, a, bytes, &found);
+    launch->program->engine->check(&warp, func, insn, on, a, bytes, origin, &found);
     if (found.bytes) {
         extent[0] = found.first;
         extent[1] = found.bytes;

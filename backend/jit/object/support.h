@@ -33,10 +33,11 @@ uint64_t jit_help_atom_add_f64(uint64_t old, uint64_t b, uint32_t in_shared);
 void jit_help_fail(const struct pt_cta *cta, struct pt_fault *fault, uint64_t what, uint64_t place,
                    uint64_t first, const uint32_t *lanes, const uint64_t *addresses);
 
-/* pt_engine.check of threads from `first` on whose element is not zero, accesses of `what` >> 32
- * bytes; the lower half is the number of elements, which are of one warp. Of misaligned ones
- * returns 1, with *fault set. extent[0] and [1], its address and bytes, become those of memory in
- * which accesses lie, where that is known. */
+/* pt_engine.check of threads from `first` on whose element is not zero. `what`, from its highest
+ * bits on: bytes of an access (16), the number of elements, which are of one warp (16), and what
+ * the addresses are made of (32; ir/origin.h). Of misaligned ones returns 1, with *fault set.
+ * extent[0] and [1], its address and bytes, become those of memory in which accesses lie, where
+ * that is known. */
 uint32_t jit_help_check(struct pt_cta *cta, struct pt_fault *fault, uint64_t what, uint64_t place,
                         uint64_t first, const uint32_t *lanes, const uint64_t *addresses,
                         uint64_t extent[2]);
