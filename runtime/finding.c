@@ -10,6 +10,7 @@
 #include "runtime/finding_text.h"
 #include "runtime/history.h"
 #include "runtime/job.h"
+#include "runtime/near.h"
 #include "runtime/sized.h"
 
 enum {
@@ -165,21 +166,25 @@ static uint32_t count(ptera_engine *engine, const struct pt_finding *x,
     return f->n++;
 }
 
-/* What lies outside may have been freed. */
-static struct pt_finding refined(const struct pt_job *job, const struct pt_finding *given)
+/* What lies outside may have been freed, or the host's. */
+static struct pt_finding refined(struct pt_job *job, const struct pt_cta *cta,
+                                 const struct pt_finding *given)
 {
     struct pt_finding finding = *given;
     struct pt_allocation a;
-    if (given->kind == PT_FINDING_MEM_OUT_OF_BOUNDS &&
-        pt_history_find(job->engine->mem.history, given->by.address, &a) && a.is_freed)
+    if (given->kind != PT_FINDING_MEM_OUT_OF_BOUNDS)
+        return finding;
+    if (pt_history_find(job->engine->mem.history, given->by.address, &a) && a.is_freed)
         finding.kind = PT_FINDING_MEM_USE_AFTER_FREE;
+    else if (pt_near_is_of_host(job, cta, given->by.address))
+        finding.kind = PT_FINDING_MEM_HOST;
     return finding;
 }
 
 void pt_finding_add(const struct pt_warp *warp, const struct pt_finding *given)
 {
     struct pt_job *job = pt_job_of(warp->cta->launch);
-    struct pt_finding mine = refined(job, given), *finding = &mine;
+    struct pt_finding mine = refined(job, warp->cta, given), *finding = &mine;
     if (job->is_mute)
         return;
     struct pt_findings *f = &job->engine->findings;

@@ -57,7 +57,6 @@ static bool find_allocation(const struct pt_job *job, uint64_t address, struct p
 {
     struct pt_mem_record r;
     ptera_engine *engine = job->engine;
-    e->space = PT_SPACE_GLOBAL;
     if (!pt_mem_near(&engine->mem, address, &r) || r.is_kept ||
         !holds(e, r.address, r.bytes, address))
         return false;
@@ -76,6 +75,16 @@ static bool find_allocation(const struct pt_job *job, uint64_t address, struct p
     return false;
 }
 
+static bool find_global(const struct pt_job *job, uint64_t address, struct pt_extent *e)
+{
+    const ptera_engine *engine = job->engine;
+    e->space = PT_SPACE_GLOBAL;
+    if (find_allocation(job, address, e))
+        return true;
+    e->may_adjoin = engine->find_foreign && engine->find_foreign(address, &e->first, &e->bytes);
+    return e->may_adjoin;
+}
+
 bool pt_isolate_find(const struct pt_warp *warp, uint32_t lane, uint64_t address,
                      struct pt_extent *extent)
 {
@@ -84,5 +93,5 @@ bool pt_isolate_find(const struct pt_warp *warp, uint32_t lane, uint64_t address
         .releases = atomic_load_explicit(job->launch.releases, memory_order_acquire)};
     return find_shared(job, warp->cta, address, extent) ||
            find_local(warp, lane, address, extent) || find_read_only(job, address, extent) ||
-           find_allocation(job, address, extent);
+           find_global(job, address, extent);
 }

@@ -1,7 +1,11 @@
 /* What lies at an address, or near it, in words: for failures of kernels and for findings. */
+#define _GNU_SOURCE
 #include "runtime/near.h"
 
+#include <fcntl.h>
 #include <inttypes.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include "runtime/globals.h"
 #include "runtime/history.h"
@@ -135,4 +139,35 @@ bool pt_near_put(struct pt_words *w, const struct pt_cta *cta, uint64_t address,
     return (cta && put_window(w, cta, address, prefix)) || put_freed(w, address, prefix) ||
            put_variable(w, address, prefix) ||
            pt_near_put_record(w, w->job->engine, address, prefix);
+}
+
+/* The system says it without a fault. Not by write(), which sanitizers watch. */
+static bool is_readable(uint64_t address)
+{
+    int ends[2];
+    if (pipe2(ends, O_CLOEXEC))
+        return false;
+    bool is_good = syscall(SYS_write, ends[1], address, 1) == 1;
+    close(ends[0]);
+    close(ends[1]);
+    return is_good;
+}
+
+/* Parameters and constants of kernels lie in memory of the process. */
+static bool is_behind_readable(const struct pt_job *job, uint64_t address)
+{
+    enum { NEAR = 4096 };
+    const ptera_module *module = job->kernel->module;
+    uint64_t params = module->ir.funcs.v[job->kernel->func].param_size + NEAR;
+    return address - (uintptr_t)job->launch.params < params ||
+           address - (uintptr_t)module->constants.read < module->constants_bytes + NEAR;
+}
+
+bool pt_near_is_of_host(struct pt_job *job, const struct pt_cta *cta, uint64_t address)
+{
+    char text[PT_ERROR_BYTES];
+    struct pt_words w = {job, text, 0};
+    return !is_behind_readable(job, address) && !put_window(&w, cta, address, "") &&
+           !put_freed(&w, address, "") && !pt_near_put_record(&w, job->engine, address, "") &&
+           is_readable(address);
 }

@@ -11,5 +11,7 @@ bool pt_near_put(struct pt_words *w, const struct pt_cta *cta, uint64_t address,
 /* Likewise where no launch is: of the engine's allocations. */
 bool pt_near_put_record(struct pt_words *w, ptera_engine *engine, uint64_t address,
                         const char *prefix);
+/* Whether the address is of memory that the process has, and no kernel was given. */
+bool pt_near_is_of_host(struct pt_job *job, const struct pt_cta *cta, uint64_t address);
 
 #endif

@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "tools/commands.h"
 #include "tools/observed.h"
@@ -61,6 +62,8 @@ static const char check_help[] =
     "left out\n"
     "  --gen-suppressions FILE\n"
     "                      writes such lines of what was found\n"
+    "  --target-processes all|application-only\n"
+    "                      of a program: those that it starts are checked as well (all), or not\n"
     "  --leak-check        of a program, with mem: memory that it never freed is a finding, and so "
     "are streams, events,\n"
     "                      modules, graphs and other handles that it never destroyed\n"
@@ -78,12 +81,14 @@ static const char check_help[] =
 struct options {
     const char *tools; /* between commas */
     const struct report_format *format;
-    const char *log_file, *save, *read, *suppressions, *new_suppressions;
+    const char *log_file, *save, *read, *suppressions, *new_suppressions, *processes;
     unsigned print_limit;
     ptera_options engine; /* what is asked of it, or of the program's */
     int error_status;
     bool tells_loads, tells_leaks, fails_by_notes;
 };
+
+static const char application_only[] = "application-only";
 
 static int wrong_usage(const char *what, const char *value)
 {
@@ -278,6 +283,8 @@ static int check_program(const struct options *o, char **argv)
     observed_set_number("PTERA_CHECK_SKIP", o->engine.check_skip);
     observed_set_number("PTERA_CHECK_COUNT", o->engine.check_count);
     set_order(&o->engine);
+    if (!strcmp(o->processes, application_only))
+        observed_set_number("PTERA_CHECK_PARENT", getpid());
     if (o->tells_leaks)
         setenv("PTERA_CHECK_LEAKS", "1", 1);
     return observed_run("check", argv, finish_file, o, file);
@@ -305,7 +312,9 @@ static int take_options(int argc, char **argv, struct options *o)
                                      {"--error-exitcode", .number = &status},
                                      {"--error-on-notes", .flag = &o->fails_by_notes},
                                      {"--init=load", .flag = &o->tells_loads},
+                                     {"--target-processes", .text = &o->processes},
                                      {"--leak-check", .flag = &o->tells_leaks},
+                                     {"--leak-check=full", .flag = &o->tells_leaks},
                                      {"--schedules", .number = &o->engine.order_schedules},
                                      {"--depth", .number = &o->engine.order_depth},
                                      {"--schedule", .number = &seed},
@@ -317,8 +326,13 @@ static int take_options(int argc, char **argv, struct options *o)
     o->engine.order_seed = seed;
     o->engine.order_text = has_text;
     o->format = report_format(format);
+    bool is_known = !strcmp(o->processes, "all") || !strcmp(o->processes, application_only);
     if (left >= 0 && !o->format) {
         wrong_usage("there is no format", format);
+        return -1;
+    }
+    if (left >= 0 && !is_known) {
+        wrong_usage("--target-processes knows no", o->processes);
         return -1;
     }
     return left;
@@ -339,7 +353,7 @@ static int explain(const char *kind)
 
 int command_check(int argc, char **argv)
 {
-    struct options o = {.error_status = EXIT_FAILED};
+    struct options o = {.error_status = EXIT_FAILED, .processes = "all"};
     ptera_options_init(&o.engine);
     if (argc > 1 && (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h"))) {
         fputs(check_help, stdout);

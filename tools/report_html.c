@@ -56,30 +56,73 @@ static void put_party(FILE *out, const ptera_party *p, const char *name)
     put_source(out, p->file, p->line);
 }
 
-static void put_box(FILE *out, unsigned y, const ptera_party *p)
+/* ---- a picture: who does what, time going down ----------------------------------------------- */
+
+enum { WIDTH = 800, BOX = 230, FIRST_LINE = 40, STEP = 50 };
+
+/* A box above a line that goes down to `end`, with two lines of text. */
+static void put_lifeline(FILE *out, unsigned x, unsigned end, const char *color, const char *above,
+                         const char *below)
 {
     fprintf(out,
-            "<rect x=\"4\" y=\"%u\" width=\"250\" height=\"40\" fill=\"#def\" stroke=\"#678\"/>"
-            "<text x=\"12\" y=\"%u\">CTA (%u,%u,%u)</text><text x=\"12\" y=\"%u\">thread "
-            "(%u,%u,%u), line %u</text><path d=\"M254 %u L380 60\" stroke=\"#678\"/>"
-            "<text x=\"280\" y=\"%u\">%s</text>\n",
-            y, y + 16, p->cta[0], p->cta[1], p->cta[2], y + 32, p->thread[0], p->thread[1],
-            p->thread[2], p->line, y + 20, y + 14, p->action);
+            "<rect x=\"%u\" y=\"2\" width=\"%d\" height=\"%d\" fill=\"%s\" stroke=\"#678\"/>"
+            "<path d=\"M%u %d V%u\" stroke=\"#678\" stroke-dasharray=\"2 3\"/><text x=\"%u\" "
+            "y=\"17\" text-anchor=\"middle\">",
+            x - BOX / 2, BOX, FIRST_LINE - 4, color, x, FIRST_LINE - 2, end, x);
+    html_put_text(out, above);
+    fprintf(out, "</text><text x=\"%u\" y=\"32\" text-anchor=\"middle\">", x);
+    html_put_text(out, below);
+    fprintf(out, "</text>\n");
 }
 
-/* Threads on the left, what they access on the right. */
+static void put_who(FILE *out, unsigned x, unsigned end, const ptera_party *p)
+{
+    char cta[64] = "the host", thread[64] = "";
+    if (p->is_thread) {
+        snprintf(cta, sizeof cta, "CTA (%u,%u,%u)", p->cta[0], p->cta[1], p->cta[2]);
+        snprintf(thread, sizeof thread, "thread (%u,%u,%u)", p->thread[0], p->thread[1],
+                 p->thread[2]);
+    }
+    put_lifeline(out, x, end, "#def", cta, p->is_thread ? thread : p->file);
+}
+
+/* What it does, on its way from its line to that of the memory. */
+static void put_act(FILE *out, unsigned x, unsigned to, unsigned y, unsigned number,
+                    const ptera_party *p)
+{
+    fprintf(out, "<circle cx=\"%u\" cy=\"%u\" r=\"4\" fill=\"#345\"/>", x, y);
+    if (*p->action)
+        fprintf(out,
+                "<path d=\"M%u %u H%u\" stroke=\"#345\"/><circle cx=\"%u\" cy=\"%u\" r=\"4\" "
+                "fill=\"#fff\" stroke=\"#345\"/>",
+                x, y, to, to, y);
+    fprintf(out, "<text x=\"%u\" y=\"%u\" text-anchor=\"middle\">%u. %s", (x + to) / 2, y - 6,
+            number, p->action);
+    if (p->line)
+        fprintf(out, "%sline %u", *p->action ? ", " : "", p->line);
+    fprintf(out, "</text>\n");
+}
+
+/* What the other did comes first. */
 static void put_picture(FILE *out, const struct finding *f)
 {
-    if (!f->parties[0].is_thread)
-        return;
-    fprintf(out, "<svg width=\"720\" height=\"124\" role=\"img\">\n");
-    put_box(out, 6, &f->parties[0]);
-    if (f->data.parties > 1 && f->parties[1].is_thread)
-        put_box(out, 74, &f->parties[1]);
-    fprintf(out, "<rect x=\"380\" y=\"40\" width=\"330\" height=\"40\" fill=\"#fed\" "
-                 "stroke=\"#876\"/><text x=\"390\" y=\"64\">");
-    html_put_text(out, f->parties[0].what);
-    fprintf(out, "</text></svg>\n");
+    enum { LEFT = 120, MIDDLE = WIDTH / 2, RIGHT = WIDTH - 120 };
+    const ptera_party *by = &f->parties[0], *other = &f->parties[1];
+    bool has_other = f->data.parties > 1;
+    unsigned y = FIRST_LINE + STEP / 2, end = y + (has_other ? STEP : 0) + 20;
+    fprintf(out, "<svg width=\"%d\" height=\"%u\" role=\"img\">\n", WIDTH, end + 4);
+    if (has_other)
+        put_who(out, LEFT, end, other);
+    if (*by->what)
+        put_lifeline(out, MIDDLE, end, "#fed", by->what, "");
+    put_who(out, has_other ? RIGHT : LEFT, end, by);
+    if (has_other) {
+        put_act(out, LEFT, MIDDLE, y, 1, other);
+        put_act(out, RIGHT, MIDDLE, y + STEP, 2, by);
+    } else {
+        put_act(out, LEFT, MIDDLE, y, 1, by);
+    }
+    fprintf(out, "</svg>\n");
 }
 
 static void put_finding(FILE *out, const struct finding *f)

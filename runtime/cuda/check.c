@@ -115,7 +115,8 @@ static bool has_tool(const char *tools, const char *name)
 void pt_cu_check_set(ptera_options *options, CUcontext ctx)
 {
     const char *tools = pt_cu_variable("PTERA_CHECK");
-    if (!tools)
+    unsigned parent = pt_cu_variable_number("PTERA_CHECK_PARENT");
+    if (!tools || (parent && parent != (unsigned)getppid()))
         return;
     pt_cu_entry_watch(see_failure);
     if (pt_cu_variable("PTERA_CHECK_LEAKS"))

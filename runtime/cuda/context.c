@@ -122,6 +122,12 @@ void pt_cu_context_kill(CUcontext ctx)
     ctx->n_printed = ctx->cap_printed = 0;
 }
 
+static bool find_foreign(uint64_t address, uint64_t *first, uint64_t *bytes)
+{
+    return pt_cu_range_find_foreign(address, first, bytes) ||
+           pt_cu_multicast_find_bound(address, first, bytes);
+}
+
 CUresult pt_cu_context_revive(CUcontext ctx)
 {
     ptera_options options;
@@ -139,6 +145,7 @@ CUresult pt_cu_context_revive(CUcontext ctx)
     ctx->engine->replicas = pt_cu_multicast_replicas;
     ctx->engine->trace = pt_cu_trace_get();
     ctx->engine->uncounted = &pt_cu_driver.is_unprofiled;
+    ctx->engine->find_foreign = find_foreign;
     pt_cu_limit_reset(ctx);
     ctx->is_alive = true;
     pt_cu_context_list_enter(ctx);

@@ -406,8 +406,7 @@ static CUresult load(CUfunction handle, CUfunctionLoadingState *state)
     if (!state)
         return compile(f, &program);
     bool is_loaded = atomic_load(&f->kernel->programs);
-    *state =
-        is_loaded ? CU_FUNCTION_LOADING_STATE_LOADED : CU_FUNCTION_LOADING_STATE_UNLOADED;
+    *state = is_loaded ? CU_FUNCTION_LOADING_STATE_LOADED : CU_FUNCTION_LOADING_STATE_UNLOADED;
     return CUDA_SUCCESS;
 }
 

@@ -394,3 +394,20 @@ const char *pt_cu_multicast_replicas(uint64_t address, bool is_write, struct pt_
     pthread_rwlock_unlock(&kernels);
     return problem;
 }
+
+bool pt_cu_multicast_find_bound(uint64_t address, uint64_t *first, uint64_t *bytes)
+{
+    bool is_found = false;
+    pthread_rwlock_rdlock(&kernels);
+    for (const struct pt_cu_range *range = mappings; range && !is_found; range = range->next) {
+        const struct multicast *m = range->owner;
+        const struct binding *b = m->bindings;
+        while (b && address - b->at >= b->bytes)
+            b = b->next;
+        is_found = b != NULL;
+        *first = is_found ? b->at : 0;
+        *bytes = is_found ? b->bytes : 0;
+    }
+    pthread_rwlock_unlock(&kernels);
+    return is_found;
+}

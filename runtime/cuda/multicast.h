@@ -23,5 +23,7 @@ void pt_cu_multicast_protect(struct pt_cu_range *range, unsigned flags);
 
 /* ptera_engine.replicas of every context. */
 const char *pt_cu_multicast_replicas(uint64_t address, bool is_write, struct pt_replicas *found);
+/* What is bound to a mapped object, where kernels find it. */
+bool pt_cu_multicast_find_bound(uint64_t address, uint64_t *first, uint64_t *bytes);
 
 #endif

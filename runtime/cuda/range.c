@@ -7,8 +7,11 @@
 
 #include "runtime/cuda/context_list.h"
 #include "runtime/cuda/handle.h"
+#include "runtime/engine.h"
 
 static void *tree;
+/* Of the tree: kernels read it while others hold the driver's lock. */
+static pthread_rwlock_t kernels = PTHREAD_RWLOCK_INITIALIZER;
 
 /* Ranges that overlap compare equal, so that any address in one finds it. */
 static int compare(const void *a, const void *b)
@@ -72,7 +75,9 @@ struct pt_cu_range *pt_cu_range_add(uint64_t first, uint64_t bytes, enum pt_cu_m
 
 bool pt_cu_range_enter(struct pt_cu_range *range)
 {
+    pthread_rwlock_wrlock(&kernels);
     struct pt_cu_range **place = tsearch(range, &tree, compare);
+    pthread_rwlock_unlock(&kernels);
     if (!place || *place != range)
         return false;
     range->id = pt_cu_handle_new_id();
@@ -87,7 +92,27 @@ bool pt_cu_range_is_device(const void *address)
 
 void pt_cu_range_leave(struct pt_cu_range *range)
 {
+    pthread_rwlock_wrlock(&kernels);
     tdelete(range, &tree, compare);
+    pthread_rwlock_unlock(&kernels);
+    for (CUcontext ctx = NULL; (ctx = pt_cu_context_list_next(ctx));)
+        if (ctx->engine)
+            atomic_fetch_add(&ctx->engine->mem.releases, 1);
+}
+
+bool pt_cu_range_find_foreign(uint64_t address, uint64_t *first, uint64_t *bytes)
+{
+    pthread_rwlock_rdlock(&kernels);
+    const struct pt_cu_range *range = pt_cu_range_find(address);
+    bool is_handle = range && (range->memory == PT_CU_TEXELS || range->memory == PT_CU_TEXTURE ||
+                               range->memory == PT_CU_SURFACE);
+    bool is_found = range && !is_handle;
+    if (is_found) {
+        *first = range->first;
+        *bytes = range->bytes;
+    }
+    pthread_rwlock_unlock(&kernels);
+    return is_found;
 }
 
 void pt_cu_range_remove(struct pt_cu_range *range)

@@ -40,6 +40,7 @@ is 'SARIF has how many more' holds "$work/more.sarif" '"untold": 7'
 is 'HTML has how many more' holds "$work/more.html" '7 more findings are not told apart'
 is 'JSON has the thread' holds "$work/report.json" '"thread": [32, 0, 0]'
 is 'HTML needs nothing else' lacks "$work/report.html" 'src='
+is 'HTML has a picture' holds "$work/report.html" '1. writes, line'
 is 'HTML has the source' holds "$work/report.html" '<b class="at">'
 same="$root/tests/check/race/barrier.ptx"
 is 'notes are no error' ends 0 race --save "$work/notes" "$same" -k same_value -b 64 zero:4096 \
@@ -56,6 +57,12 @@ is 'who made it' holds "$work/stderr" "made by cuMemAlloc_v2, called by"
 is 'once' test "$(grep -c "^kind mem-out" "$work/program")" = 2 -a \
     "$(grep -c explain "$work/stderr")" = 2
 is 'its own status' ends 5 race -- "$program" leak
+is 'what it starts' ends 1 mem --target-processes all -- sh -c "'$program' leak; exit 0"
+is 'not that' ends 0 mem --target-processes application-only -- sh -c "'$program' leak; exit 0"
+is 'itself all the same' ends 1 mem --target-processes=application-only -- "$program" leak
+is 'no such processes' ends 2 mem --target-processes some -- "$program" leak
+is 'a way of others' ends 1 mem --leak-check=full -- "$program" leak
+is 'leaks as well' holds "$work/stderr" "--explain mem-leak"
 is 'no program' ends 127 mem -- /nowhere/at/all
 if command -v python3 >/dev/null; then
     is 'JSON and SARIF' python3 - "$work/report.json" "$work/report.sarif" <<'END'

@@ -74,6 +74,38 @@ static void test_mem(CUmodule module)
     (void)q; /* leaks */
 }
 
+/* Memory that no call of the driver's allocator made: a mapped allocation, and registered memory of
+ * the host are the kernel's, other memory of the host is not. */
+static void test_host(CUmodule module)
+{
+    static _Alignas(4096) unsigned own[2048], other[16];
+    CUmemAllocationProp prop = {.type = CU_MEM_ALLOCATION_TYPE_PINNED,
+                                .location = {CU_MEM_LOCATION_TYPE_DEVICE, 0}};
+    CUmemAccessDesc access = {prop.location, CU_MEM_ACCESS_FLAGS_PROT_READWRITE};
+    CUmemGenericAllocationHandle handle;
+    CUdeviceptr p;
+    size_t bytes = 0;
+    OK(cuMemGetAllocationGranularity(&bytes, &prop, CU_MEM_ALLOC_GRANULARITY_MINIMUM));
+    OK(cuMemAddressReserve(&p, bytes, 0, 0, 0));
+    OK(cuMemCreate(&handle, bytes, &prop, 0));
+    OK(cuMemMap(p, bytes, 0, handle, 0));
+    OK(cuMemSetAccess(p, bytes, &access, 1));
+    OK(cuMemHostRegister_v2(own, sizeof own, 0));
+    run("beyond", module, p, 1);
+    run("beyond", module, (uintptr_t)own, 1);
+    read_found();
+    check_kind("mem-out-of-bounds", false);
+    check_kind("mem-host", false);
+    OK(cuMemHostUnregister(own));
+    OK(cuMemUnmap(p, bytes));
+    OK(cuMemAddressFree(p, bytes));
+    OK(cuMemRelease(handle));
+    run("beyond", module, (uintptr_t)other, 1);
+    read_found();
+    check_kind("mem-host", true);
+    check_kind("mem-out-of-bounds", false);
+}
+
 static void test_init(CUmodule module)
 {
     CUdeviceptr p = 0, q = 0;
@@ -174,6 +206,7 @@ int main(int argc, char **argv)
     setenv("PTERA_CHECK_FILE", file, 1);
     CUcontext ctx = begin();
     OK(cuModuleLoadData(&module, text));
+    test_host(module);
     test_mem(module);
     test_init(module);
     test_race(module);
