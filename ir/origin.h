@@ -1,6 +1,6 @@
 /* What an address is made of, as far as the code says so: a variable's address or a pointer that
- * the kernel is launched with, and offsets. An access through it that lies anywhere else is beyond that
- * variable or buffer, even where there is other memory. */
+ * the kernel is launched with, and offsets. An access through it that lies anywhere else is beyond
+ * that variable or buffer, even where there is other memory. */
 #ifndef PTERA_IR_ORIGIN_H
 #define PTERA_IR_ORIGIN_H
 

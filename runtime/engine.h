@@ -88,8 +88,9 @@ struct ptera_engine {
     /* As pt_services.replicas; of whoever has mapped multicast memory, NULL: nobody. Set before
      * the first launch. */
     const char *(*replicas)(uint64_t address, bool is_write, struct pt_replicas *replicas);
-    /* Memory that kernels may use and `mem` does not have, as other engines', and what programs have
-     * mapped: the range that holds the address. NULL: there is none. Set before the first launch. */
+    /* Memory that kernels may use and `mem` does not have, as other engines', and what programs
+     * have mapped: the range that holds the address. NULL: there is none. Set before the first
+     * launch. */
     bool (*find_foreign)(uint64_t address, uint64_t *first, uint64_t *bytes);
     void (*log)(void *ud, ptera_severity severity, const char *text); /* may be NULL */
     void *log_ud;

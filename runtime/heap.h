@@ -20,8 +20,8 @@ struct pt_heap {
     uint32_t granules;
     /* at an extent's first and last granule: its granules, with USED while it is a block */
     uint32_t *size;
-    /* free extents of a class, as granule + 1; where memory is checked, next of a block has its bytes
-     * that nobody asked for */
+    /* Free extents of a class, as granule + 1. Where memory is checked, next of a block has its
+     * bytes that nobody asked for. */
     uint32_t *next, *prev;
     uint32_t free[PT_HEAP_CLASSES];
     uint64_t some[PT_HEAP_CLASSES / 64]; /* classes that have free extents */

@@ -63,6 +63,9 @@ is 'itself all the same' ends 1 mem --target-processes=application-only -- "$pro
 is 'no such processes' ends 2 mem --target-processes some -- "$program" leak
 is 'a way of others' ends 1 mem --leak-check=full -- "$program" leak
 is 'leaks as well' holds "$work/stderr" "--explain mem-leak"
+for word in wrong right; do
+    is "pages have what is $word" sh -c "! grep -Li $word '$root'/docs/findings/*.md | grep ."
+done
 is 'no program' ends 127 mem -- /nowhere/at/all
 if command -v python3 >/dev/null; then
     is 'JSON and SARIF' python3 - "$work/report.json" "$work/report.sarif" <<'END'
