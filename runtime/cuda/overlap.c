@@ -13,6 +13,7 @@
 
 #include "runtime/cuda/command.h"
 #include "runtime/cuda/context_list.h"
+#include "runtime/cuda/log.h"
 #include "runtime/cuda/op.h"
 #include "runtime/cuda/range.h"
 #include "runtime/engine.h"
@@ -57,6 +58,21 @@ bool pt_cu_overlap_is_watched(void)
 
 /* ---- sets ------------------------------------------------------------------------------------ */
 
+static bool has(const struct pt_cu_before *b, uint64_t number)
+{
+    return number < b->base || (number - b->base < LATEST &&
+                                b->bits[(number - b->base) / 64] >> (number - b->base) % 64 & 1);
+}
+
+/* Once: what comes then is not compared with all. */
+static void say_forgotten(const char *why)
+{
+    static bool is_said;
+    if (!is_said)
+        pt_cu_log_print("ptera check race: %s: not all operations of streams are compared", why);
+    is_said = true;
+}
+
 static void move_base(struct pt_cu_before *b, uint64_t base)
 {
     uint64_t by = base - b->base, old[LATEST / 64];
@@ -77,12 +93,6 @@ static void add(struct pt_cu_before *b, uint64_t number)
     if (number - b->base >= LATEST)
         move_base(b, number - LATEST + 1);
     b->bits[(number - b->base) / 64] |= UINT64_C(1) << (number - b->base) % 64;
-}
-
-static bool has(const struct pt_cu_before *b, uint64_t number)
-{
-    return number < b->base || (number - b->base < LATEST &&
-                                b->bits[(number - b->base) / 64] >> (number - b->base) % 64 & 1);
 }
 
 /* Returns whether that is something new. */
@@ -137,10 +147,13 @@ static uint64_t all_bytes(void)
 /* The oldest, where all of them take too much. */
 static void drop_oldest(void)
 {
+    _Static_assert(LATEST == 1024 && TOTAL_MOST == 256 << 20, "as is said, and in docs/findings");
     for (uint64_t n = last_number > LATEST ? last_number - LATEST : 0;
          n < last_number && all_bytes() > TOTAL_MOST; n++)
-        if (records[n % LATEST].is_done)
+        if (records[n % LATEST].is_done) {
+            say_forgotten("what they accessed takes more than 256 MiB");
             drop(&records[n % LATEST]);
+        }
 }
 
 static void add_bytes(struct record *r, const void *address, uint64_t bytes, uint32_t use,
@@ -382,6 +395,15 @@ void pt_cu_overlap_after(struct pt_cu_command *command, const struct pt_cu_comma
         join_over(&command->before, &earlier->before);
 }
 
+/* The oldest is forgotten: what comes behind any of the others comes behind it, or counts so. */
+static void make_way(const struct record *oldest)
+{
+    bool is_known = !oldest->number || has(&host, oldest->number);
+    for (size_t i = 0; !is_known && i < LATEST; i++)
+        if (records[i].number > oldest->number && !has(&records[i].before, oldest->number))
+            say_forgotten("more than 1024 are under way that nothing orders");
+}
+
 static bool is_on_device(const void *address)
 {
     const struct pt_cu_range *range = pt_cu_range_find((uintptr_t)address);
@@ -403,6 +425,7 @@ void pt_cu_overlap_begin(struct pt_cu_command *command)
     struct record *r = &records[(last_number + 1) % LATEST];
     n_running++;
     command->is_unwaited = is_async_in_truth(&command->op);
+    make_way(r);
     if (r->number && !r->is_done) /* it runs since so many came */
         return;
     drop(r);
@@ -416,12 +439,6 @@ void pt_cu_overlap_begin(struct pt_cu_command *command)
     r->before = command->before;
 }
 
-static void finish_record(struct record *r)
-{
-    pt_footprint_sort(&r->footprint);
-    r->is_done = true;
-}
-
 void pt_cu_overlap_end(struct pt_cu_command *command)
 {
     if (!command->is_watched)
@@ -430,8 +447,12 @@ void pt_cu_overlap_end(struct pt_cu_command *command)
     struct record *r = &records[command->before.own % LATEST];
     n_running--;
     n_open--;
-    if (command->before.own && r->number == command->before.own)
-        finish_record(r);
+    if (command->before.own && r->number == command->before.own) {
+        pt_footprint_sort(&r->footprint);
+        r->is_done = true;
+        if (r->footprint.is_partial)
+            say_forgotten("there is no room for all that one of them accessed");
+    }
     if (op->work == PT_CU_HOST_CALL || op->work == PT_CU_CALLBACK)
         join_over(&host, &command->before);
     if (!n_running)

@@ -12,7 +12,7 @@
 
 struct pt_cu_command;
 
-enum { PT_CU_OVERLAP_LATEST = 256 /* so many operations are remembered */ };
+enum { PT_CU_OVERLAP_LATEST = 1024 /* so many operations are remembered */ };
 
 /* Operations that are known to be over before something: by their numbers from `base` on. All
  * before `base` are forgotten. */

@@ -362,6 +362,15 @@ static void given_again(bool right)
     OK(cuMemFreeAsync(again, with.b));
 }
 
+/* More than are remembered, of which the driver says so where nothing orders them. */
+static void many(bool right)
+{
+    for (unsigned i = 0; i < 800; i++) {
+        OK(cuMemsetD32Async(with.p + 4 * (i % WORDS), i, 1, with.a));
+        OK(cuMemsetD32Async(with.q + 4 * (i % WORDS), i, 1, right ? with.a : with.b));
+    }
+}
+
 /* What the message of the finding has; of a thread, which, and where. */
 static const struct {
     const char *name;
@@ -400,7 +409,8 @@ static const struct {
     {"captured", captured, "cuGraphLaunch", "cuGraphLaunch"},
     {"readers", readers, NULL, NULL},
     {"host_flag", host_flag, NULL, NULL},
-    {"given_again", given_again, NULL, NULL}};
+    {"given_again", given_again, NULL, NULL},
+    {"many", many, NULL, NULL}};
 
 /* ---- running them ---------------------------------------------------------------------------- */
 
