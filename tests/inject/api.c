@@ -257,7 +257,7 @@ static enum outcome launch_isolated(void)
 static enum outcome launch_checked(void)
 {
     ptera_launch launch = new_launch(PTERA_BACKEND_INTERP);
-    launch.checks = PTERA_CHECK_RACE;
+    launch.checks = PTERA_CHECK_MEM | PTERA_CHECK_INIT | PTERA_CHECK_SYNC | PTERA_CHECK_RACE;
     return launch_k(&launch);
 }
 
