@@ -97,6 +97,12 @@ add_test(NAME checked_samples COMMAND api_samples)
 set_tests_properties(checked_random_all PROPERTIES LABELS long)
 set_tests_properties(checked_random checked_random_all checked_sync checked_tensor checked_real checked_samples PROPERTIES ENVIRONMENT "${checked_environment}")
 
+# Under other schedules, with reads that see old values, they leave the same.
+add_test(NAME ordered_samples COMMAND api_samples)
+add_test(NAME ordered_triton COMMAND api_real --every 1 ${golden_data}/triton)
+set_tests_properties(ordered_samples ordered_triton PROPERTIES LABELS long TIMEOUT 1800
+                     ENVIRONMENT "PTERA_OBSERVE=order;PTERA_KNOWN=${CMAKE_CURRENT_SOURCE_DIR}/check/known.txt")
+
 # What `ptera profile` counts, beside an H100's counters: hardware/profile/README.md.
 add_executable(profile_launch hardware/profile/launch.c)
 target_compile_definitions(profile_launch PRIVATE PTERA_PROFILED)
