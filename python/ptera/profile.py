@@ -80,14 +80,18 @@ class KernelCounts:
 
     @functools.cached_property
     def metrics(self) -> dict[str, float]:
-        """By the names that `ptera profile --query-metrics` lists; averages of a launch."""
+        """By the names that `ptera profile --query-metrics` lists; averages of a launch.
+
+        Those that a model of the GPU's time gives are missing where the engine does not run it.
+        """
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder, "counts")
             path.write_text("\n".join((*self.lines, "")))
             rows = list(csv.reader(io.StringIO(_report(path, "--csv", "--metrics", "all"))))
         names, _, values = rows
         first = names.index("Launches") + 1
-        return {n: float(v) for n, v in zip(names[first:], values[first:], strict=True)}
+        found = zip(names[first:], values[first:], strict=True)
+        return {name: float(value) for name, value in found if value != "n/a"}
 
 
 def _report(path: Path, *options: str) -> str:
