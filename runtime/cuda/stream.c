@@ -55,7 +55,8 @@ void pt_cu_stream_hand_over(CUstream stream)
 {
     CUcontext ctx = stream->ctx;
     struct pt_cu_op op = {.work = PT_CU_EMPTY};
-    if (!is_blocking(stream) || (!is_busy(stream) && !pt_cu_overlap_is_watched()))
+    if (!ctx->is_alive || !is_blocking(stream) ||
+        (!is_busy(stream) && !pt_cu_overlap_is_watched()))
         return;
     struct pt_cu_command *marker = pt_cu_command_new(ctx, &op);
     bool ok = marker && pt_cu_command_after(marker, ctx->null_stream->tail) &&

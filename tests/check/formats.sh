@@ -57,8 +57,11 @@ is 'who made it' holds "$work/stderr" "made by cuMemAlloc_v2, called by"
 is 'once' test "$(grep -c "^kind mem-out" "$work/program")" = 2 -a \
     "$(grep -c explain "$work/stderr")" = 2
 is 'its own status' ends 5 race -- "$program" leak
-is 'what it starts' ends 1 mem --target-processes all -- sh -c "'$program' leak; exit 0"
-is 'not that' ends 0 mem --target-processes application-only -- sh -c "'$program' leak; exit 0"
+if ! grep -q __asan_init "$program"; then # a shell has no sanitizer's runtime
+    is 'what it starts' ends 1 mem --target-processes all -- sh -c "'$program' leak; exit 0"
+    is 'not that' ends 0 mem --target-processes application-only -- \
+        sh -c "'$program' leak; exit 0"
+fi
 is 'itself all the same' ends 1 mem --target-processes=application-only -- "$program" leak
 is 'no such processes' ends 2 mem --target-processes some -- "$program" leak
 is 'a way of others' ends 1 mem --leak-check=full -- "$program" leak
