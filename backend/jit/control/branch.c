@@ -13,6 +13,7 @@
 #include "backend/jit/jit.h"
 #include "backend/jit/llvm/build.h"
 #include "backend/jit/llvm/fault.h"
+#include "backend/jit/value/guard.h"
 #include "backend/jit/value/predicate_bounds.h"
 #include "backend/jit/value/registers.h"
 #include "backend/jit/value/visit.h"
@@ -22,17 +23,11 @@ static uint32_t target_of(const struct jit *j, const struct pt_insn *insn)
     return j->unit->f->operands.v[insn->operands].index;
 }
 
-static struct pt_operand guard_of(const struct pt_insn *insn)
-{
-    return (struct pt_operand){
-        .kind = PT_OPND_REG, .index = insn->guard, .flags = insn->guard_neg ? PT_OPND_NEG : 0};
-}
-
 /* The guard as a mask of one chunk, or as one value. */
 static LLVMValueRef read_guard(const struct jit *j, const struct pt_insn *insn, unsigned copy,
                                unsigned lanes)
 {
-    struct pt_operand guard = guard_of(insn);
+    struct pt_operand guard = jit_guard_operand(insn);
     return jit_registers_read(j, &guard, copy, PT_pred, lanes, true);
 }
 
@@ -41,7 +36,7 @@ static void part_lanes(struct jit_gen *g, uint32_t from, const struct pt_insn *i
 {
     const struct jit *j = g->j;
     LLVMValueRef yes[JIT_COPIES], no[JIT_COPIES];
-    struct pt_operand guard = guard_of(insn);
+    struct pt_operand guard = jit_guard_operand(insn);
     for (unsigned u = 0; u < j->facts->copies; u++) {
         LLVMValueRef all = g->active[u] ? g->active[u] : LLVMConstAllOnes(jit_flow_type(j));
         LLVMValueRef holds = jit_registers_read_flow(j, &guard, u);
@@ -72,7 +67,7 @@ static bool part(struct jit_gen *g, uint32_t from, const struct pt_insn *insn, u
                  uint32_t next)
 {
     const struct jit *j = g->j;
-    struct pt_operand guard = guard_of(insn);
+    struct pt_operand guard = jit_guard_operand(insn);
     struct jit_bounds bounds;
     if (jit_predicate_bounds_load(j, &guard, &bounds)) {
         LLVMBasicBlockRef none = jit_new_block(j, "none"), some = jit_new_block(j, "");

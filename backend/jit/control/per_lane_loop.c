@@ -25,6 +25,7 @@
 #include "backend/jit/llvm/build.h"
 #include "backend/jit/llvm/check.h"
 #include "backend/jit/memory/access_path.h"
+#include "backend/jit/value/guard.h"
 #include "backend/jit/value/registers.h"
 #include "backend/jit/value/visit.h"
 #include "ir/bits.h"
@@ -282,8 +283,7 @@ static bool run_alone(struct serial *s, uint32_t block, LLVMBasicBlockRef *at)
         LLVMBuildBr(j->code->b, taken);
         return true;
     }
-    struct pt_operand o = {
-        .kind = PT_OPND_REG, .index = last->guard, .flags = last->guard_neg ? PT_OPND_NEG : 0};
+    struct pt_operand o = jit_guard_operand(last);
     LLVMBuildCondBr(j->code->b, jit_registers_read(j, &o, 0, PT_pred, 1, true), taken, next);
     return true;
 }
@@ -517,8 +517,7 @@ static bool reroll(struct jit_gen *g, struct serial *s)
     uint32_t between = s->span.first + 1;
     const struct pt_block *b = &j->unit->f->blocks.v[between];
     const struct pt_insn *last = &j->unit->f->insns.v[jit_insn_info_last(j->facts, between)];
-    struct pt_operand skip = {
-        .kind = PT_OPND_REG, .index = last->guard, .flags = last->guard_neg ? PT_OPND_NEG : 0};
+    struct pt_operand skip = jit_guard_operand(last);
     uint32_t *insns = pt_arena_alloc(j->unit->arena, b->count * sizeof *insns);
     LLVMValueRef lanes[JIT_COPIES];
     for (uint32_t i = 0; i < b->count; i++)

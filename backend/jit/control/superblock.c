@@ -19,6 +19,7 @@
 #include "backend/jit/memory/access_path.h"
 #include "backend/jit/memory/interleave.h"
 #include "backend/jit/tune.h"
+#include "backend/jit/value/guard.h"
 #include "backend/jit/value/predicate_bounds.h"
 
 struct trace {
@@ -184,8 +185,7 @@ static LLVMValueRef all_pass(struct jit_gen *g, const struct trace *t, struct ji
     for (unsigned i = 0; i < t->n; i++) {
         uint32_t block = i ? t->blocks[i - 1] : t->from;
         const struct pt_insn *last = last_insn(j, block);
-        struct pt_operand guard = {
-            .kind = PT_OPND_REG, .index = last->guard, .flags = last->guard_neg ? PT_OPND_NEG : 0};
+        struct pt_operand guard = jit_guard_operand(last);
         struct jit_bounds bounds;
         if (!ends_in_guard(j, block))
             continue;
