@@ -110,6 +110,18 @@ static void saxpy(void)
     check("saxpy", ok && !memcmp(y, want, sizeof want));
 }
 
+static void sum_matrix(void)
+{
+    int width = 70, height = 50, n = width * height;
+    float *a = random_floats((size_t)n, 5, -1, 1), *b = random_floats((size_t)n, 6, -1, 1);
+    float *c = alloc((size_t)n * sizeof *c);
+    bool ok = run("sum_matrix", "sum_matrix", (struct size){5, 2, 1}, (struct size){16, 32, 1}, 0,
+                  ARGS(&a, &b, &c, &width, &height));
+    for (int i = 0; ok && i < n; i++)
+        ok = c[i] == a[i] + b[i];
+    check("sum_matrix", ok);
+}
+
 static void matmul(const char *kernel)
 {
     unsigned n = 50;
@@ -317,6 +329,7 @@ int main(int argc, char **argv)
     if (ptera_engine_create(NULL, &engine) != PTERA_OK)
         return 1;
     saxpy();
+    sum_matrix();
     matmul("matmul_plain");
     matmul("matmul_tiled");
     transpose();

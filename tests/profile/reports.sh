@@ -73,6 +73,10 @@ is 'no file of counts' ends 1 --read "$work/junk"
 is 'no file' ends 1 --read "$work/nothing"
 is 'cannot write' ends 1 --log-file /nowhere/x --read "$work/saved"
 
+# The sample's table of block shapes.
+shapes=$root/samples/sum_matrix
+is 'block shapes' sh -c "'$shapes/table.sh' $tool | diff - '$shapes/table.txt'"
+
 # A page: what it has, and that it is whole (page.py).
 is html ends 0 --html "$work/page.html" $branches
 is 'its page' python3 "$root/tests/profile/page.py" "$work/page.html" 100000 \
