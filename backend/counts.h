@@ -12,13 +12,14 @@ enum {
     PT_COUNTED_LOCAL,
     PT_COUNTED_SHARED,
     PT_COUNTED_CONST,
+    PT_COUNTED_TEXTURE,
     PT_COUNTED_SPACES
 };
 
 /* What an instruction accessed of one space. A GPU moves it in parts, as an H100's counters say
- * (tests/hardware/profile): sectors of 32 bytes of global and local memory, each once a request;
- * of shared memory wavefronts, in each of which a bank of four bytes serves one word; of constant
- * memory different words. */
+ * (tests/hardware/profile): sectors of 32 bytes of global and local memory, and of textures, each
+ * once a request; of shared memory wavefronts, in each of which a bank of four bytes serves one
+ * word; of constant memory different words. */
 struct pt_counted_access {
     uint64_t requests; /* of warps */
     uint64_t lanes, bytes;

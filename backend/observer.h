@@ -43,6 +43,7 @@ struct pt_arena;
 struct pt_code;
 struct pt_frame;
 struct pt_async_op;
+struct pt_texture;
 
 /* Who does something, and where. */
 struct pt_event {
@@ -65,6 +66,22 @@ struct pt_access {
     enum pt_space space;     /* as the instruction says; PT_SPACE_GENERIC: it says none */
     enum pt_order order;
     bool is_async; /* of the asynchronous operation that the lanes issue, which may come later */
+};
+
+/* Texels that a warp is about to read of one texture: by lane, as many of each as its filter takes;
+ * 0: there is none. */
+struct pt_texels {
+    const struct pt_texture *texture;
+    const uint64_t (*address)[PT_WARP_SIZE];
+    uint32_t n;
+};
+
+/* What a warp is about to copy to shared memory (cp.async): by lane, bytes that are read, of those
+ * that are written. */
+struct pt_copies {
+    const uint64_t *to, *from;
+    const uint32_t *read;
+    uint32_t bytes;
 };
 
 /* The event's lanes pass on what they know, or learn what others passed on. */
@@ -142,6 +159,9 @@ struct pt_observer {
     /* What threads do. `access` returns false if the access may not happen: then warp->fault is
      * set, and the warp stops. */
     bool (*access)(const struct pt_event *e, const struct pt_access *access);
+    /* These two instead of `access`, for observers that ask what a warp does at once. */
+    void (*texels)(const struct pt_event *e, const struct pt_texels *texels);
+    void (*copies)(const struct pt_event *e, const struct pt_copies *copies);
     void (*sync)(const struct pt_event *e, const struct pt_sync *sync);
     void (*misused)(const struct pt_event *e, enum pt_misuse what, uint32_t others);
     void (*mbarrier)(const struct pt_event *e, uint64_t address, enum pt_mbarrier_use use);

@@ -96,14 +96,47 @@ static uint8_t *find_read(const struct pt_module *m, const struct pt_func *f,
     return is_read;
 }
 
+/* NULL: it is no copy that an H100 counts by itself. */
+static const char *copy_of(enum pt_op op)
+{
+    switch (op) {
+    case PT_OP_cp_async:
+        return "ldgsts";
+    case PT_OP_cp_bulk_load:
+    case PT_OP_tma_load:
+    case PT_OP_tma_load_im2col:
+        return "bulk_load";
+    case PT_OP_cp_bulk_store:
+    case PT_OP_tma_store:
+    case PT_OP_tma_store_im2col:
+        return "bulk_store";
+    case PT_OP_cp_reduce:
+    case PT_OP_tma_reduce:
+    case PT_OP_tma_reduce_im2col:
+        return "bulk_red";
+    default:
+        return NULL;
+    }
+}
+
+/* Which an H100 does not count as accesses. */
+static bool is_mbarrier(enum pt_op op)
+{
+    return strstr(pt_op_id(op), "mbarrier");
+}
+
 /* Accesses and branches by what they do, others by their chapter. An atomic whose result nobody
  * reads is a reduction, as NVIDIA's assembler has it. */
 static const char *kind_of(const struct pt_form *form, const struct pt_operand *first,
                            const uint8_t *is_read)
 {
     bool has_result = first && first->kind == PT_OPND_REG && is_read[first->index];
+    if (copy_of((enum pt_op)form->op))
+        return copy_of((enum pt_op)form->op);
     if (form->op == PT_OP_bra || form->op == PT_OP_brx_idx)
         return "branch";
+    if (is_mbarrier((enum pt_op)form->op))
+        return pt_op_chapter((enum pt_op)form->op);
     if (form->effects & PT_FX_ATOMIC)
         return has_result ? "atom" : "red";
     if (form->effects & PT_FX_READ)
@@ -124,6 +157,7 @@ static void put_insn(struct pt_counted *c, const struct pt_module *m, uint32_t f
                                   .col = insn->col,
                                   .has_guard = insn->guard != 0};
     x->kind = kind_of(form, insn->n_operands ? &f->operands.v[insn->operands] : NULL, is_read);
+    x->row = pt_op_id((enum pt_op)form->op);
     x->spelling = pt_arena_text(arena, form->spelling, strlen(form->spelling));
     if (loc) {
         const char *file = m->files.v[loc->file].name;

@@ -13,6 +13,7 @@ struct pt_job;
 struct pt_counted_insn {
     const char *func, *spelling;
     const char *kind;              /* what it does: counted.c */
+    const char *row;               /* its id in ir/isa */
     const char *file;              /* of the source; NULL: that is not known */
     uint32_t file_line, line, col; /* lines of the source and of the PTX */
     bool has_guard;

@@ -26,8 +26,8 @@ static void put_insn(FILE *out, const struct pt_counted_insn *x, const struct pt
         fprintf(out, " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64,
                 n->spaces[i].requests, n->spaces[i].lanes, n->spaces[i].bytes, n->spaces[i].parts,
                 n->spaces[i].conflicts);
-    fprintf(out, " %d %s %s %s %u %s\n", x->has_guard, x->kind, x->spelling, x->func, x->file_line,
-            x->file ? x->file : "-");
+    fprintf(out, " %d %s %s %s %s %u %s\n", x->has_guard, x->kind, x->row, x->spelling, x->func,
+            x->file_line, x->file ? x->file : "-");
 }
 
 /* Addresses of global and constant memory from the first 128 bytes on that they lie in: the same in

@@ -82,6 +82,7 @@ static void read_insn(struct counted_insn *x, char *at)
     }
     x->has_guard = next_number(&at);
     x->kind = next_word(&at);
+    x->row = next_word(&at);
     x->spelling = next_word(&at);
     x->func = next_word(&at);
     x->file_line = (unsigned)next_number(&at);

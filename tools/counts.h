@@ -8,7 +8,14 @@
 
 #include "backend/timed.h"
 
-enum counted_space { COUNTED_GLOBAL, COUNTED_LOCAL, COUNTED_SHARED, COUNTED_CONST, COUNTED_SPACES };
+enum counted_space {
+    COUNTED_GLOBAL,
+    COUNTED_LOCAL,
+    COUNTED_SHARED,
+    COUNTED_CONST,
+    COUNTED_TEXTURE,
+    COUNTED_SPACES
+};
 
 /* Of an instruction, as ptera_engine_counts_save says. */
 struct counted_access {
@@ -28,7 +35,7 @@ struct counted_insn {
     uint64_t warps, lanes, on, split;
     struct counted_access spaces[COUNTED_SPACES];
     bool has_guard;
-    const char *kind, *spelling, *func;
+    const char *kind, *row, *spelling, *func;
     unsigned file_line; /* 0: not known */
     const char *file;
     struct counted_worst *worst; /* NULL: none is known */

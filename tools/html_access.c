@@ -18,7 +18,7 @@ static int by_parts(const void *a, const void *b)
 static void put_option(FILE *out, const struct counted_kernel *k, const struct counted_insn *x)
 {
     const struct counted_worst *w = x->worst;
-    static const char *const units[] = {"sectors", "sectors", "wavefronts", "words"};
+    static const char *const units[] = {"sectors", "sectors", "wavefronts", "words", "sectors"};
     fprintf(out, "<option value=\"%d %u %u %u %" PRIu64 " %u", (int)w->space, w->bytes, w->lanes,
             w->parts, w->cta, w->warp);
     for (unsigned left = w->lanes; left; left &= left - 1)

@@ -5,7 +5,9 @@
 
 enum kind metrics_kind(const struct counted_insn *x)
 {
-    static const char *const names[KIND_NONE] = {"load", "store", "copy", "atom", "red", "branch"};
+    static const char *const names[KIND_NONE] = {"load",     "store",  "copy",      "atom",
+                                                 "red",      "ldgsts", "bulk_load", "bulk_store",
+                                                 "bulk_red", "branch"};
     int kind = 0;
     while (kind < KIND_NONE && strcmp(names[kind], x->kind) != 0)
         kind++;
@@ -14,35 +16,21 @@ enum kind metrics_kind(const struct counted_insn *x)
 
 /* ---- operations ------------------------------------------------------------------------------ */
 
-static bool begins(const char *spelling, const char *name)
-{
-    size_t n = strlen(name);
-    return !strncmp(spelling, name, n) && (spelling[n] == '.' || !spelling[n]);
-}
-
-/* "add.rn.ftz.f32": the type of its result. */
-static bool has_type(const char *spelling, const char *type)
-{
-    const char *at = strstr(spelling, type);
-    return at && (at[strlen(type)] == '.' || !at[strlen(type)]);
-}
-
 /* OPERATIONS: none of them. */
-static enum operation operation_of(const char *spelling)
+static enum operation operation_of(const char *row)
 {
-    bool is_add = begins(spelling, "add") || begins(spelling, "sub");
-    bool is_mul = begins(spelling, "mul"),
-         is_fma = begins(spelling, "fma") || begins(spelling, "mad");
-    if (!is_add && !is_mul && !is_fma)
-        return OPERATIONS;
-    enum operation first = has_type(spelling, ".f32") || has_type(spelling, ".f32x2")
-                               ? OPERATION_FADD
-                           : has_type(spelling, ".f64") ? OPERATION_DADD
-                           : has_type(spelling, ".f16") || has_type(spelling, ".f16x2") ||
-                                   has_type(spelling, ".bf16") || has_type(spelling, ".bf16x2")
-                               ? OPERATION_HADD
-                               : OPERATIONS;
-    return first == OPERATIONS ? first : (enum operation)(first + (is_add ? 0 : is_mul ? 1 : 2));
+    static const struct {
+        const char *row;
+        enum operation operation;
+    } rows[] = {
+#define OPERATION(ID, NAME)
+#define ROW(id, ID) {#id, OPERATION_##ID},
+#include "tools/operations.def"
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        if (!strcmp(rows[i].row, row))
+            return rows[i].operation;
+    return OPERATIONS;
 }
 
 /* ---- sums ------------------------------------------------------------------------------------ */
@@ -59,7 +47,7 @@ static void add_access(struct counted_access *to, const struct counted_access *m
 static void add_insn(struct sums *s, const struct counted_insn *x)
 {
     enum kind kind = metrics_kind(x);
-    enum operation operation = operation_of(x->spelling);
+    enum operation operation = operation_of(x->row);
     s->warps += x->warps;
     s->lanes += x->lanes;
     s->on += x->on;
@@ -70,6 +58,9 @@ static void add_insn(struct sums *s, const struct counted_insn *x)
     if (operation != OPERATIONS)
         s->operations[operation] += x->on;
     for (int i = 0; kind < KIND_BRANCH && i < COUNTED_SPACES; i++) {
+        bool is_read = kind == KIND_LDGSTS && i == COUNTED_GLOBAL; /* and written: once is enough */
+        bool is_told = kind < KIND_BULK_LOAD && i != COUNTED_CONST && !is_read;
+        s->accesses += is_told ? x->spaces[i].lanes : 0;
         s->access[kind][i].warps += x->spaces[i].requests ? x->warps : 0;
         add_access(&s->access[kind][i].sum, &x->spaces[i]);
     }

@@ -6,10 +6,23 @@
 #include "tools/estimate.h"
 
 /* Those before KIND_BRANCH access memory. */
-enum kind { KIND_LOAD, KIND_STORE, KIND_COPY, KIND_ATOM, KIND_RED, KIND_BRANCH, KIND_NONE };
+enum kind {
+    KIND_LOAD,
+    KIND_STORE,
+    KIND_COPY,
+    KIND_ATOM,
+    KIND_RED,
+    KIND_LDGSTS, /* cp.async, by its name in machine code */
+    KIND_BULK_LOAD,
+    KIND_BULK_STORE,
+    KIND_BULK_RED,
+    KIND_BRANCH,
+    KIND_NONE
+};
 
 enum operation {
 #define OPERATION(ID, NAME) OPERATION_##ID,
+#define ROW(id, ID)
 #include "tools/operations.def"
     OPERATIONS
 };
@@ -20,6 +33,7 @@ struct sums {
     uint64_t warps, lanes, on;
     uint64_t branches, split_branches;
     uint64_t operations[OPERATIONS];
+    uint64_t accesses; /* of threads, to global, local and shared memory, and textures */
     struct {
         uint64_t warps; /* that came to instructions that access it */
         struct counted_access sum;

@@ -1,6 +1,6 @@
 /* Counts what runs: backend/counts.h. */
 #include "backend/counts.h"
-#include "backend/interp/address.h"
+#include "backend/interp/count.h"
 #include "backend/interp/sectors.h"
 
 static struct pt_count *count_of(const struct pt_cta *cta, uint32_t func, uint32_t insn)
@@ -115,12 +115,6 @@ static void count_halves(struct pt_counted_access *to, uint32_t lanes,
         count_wavefronts(to, lanes & ~half, address, access->bytes);
 }
 
-static const struct pt_form *form_of(const struct pt_event *e)
-{
-    return pt_insn_form(e->frame->state->program->base.image->module,
-                        &e->frame->body->func->insns.v[e->insn]);
-}
-
 /* Of integers and the constant one: NVIDIA's assembler has the lanes of a word counted at once. */
 static bool counts_lanes(const struct pt_event *e, const struct pt_form *form)
 {
@@ -150,7 +144,7 @@ static void count_shared_atomic(struct pt_counted_access *to, const struct pt_fo
 static void count_shared(struct pt_counted_access *to, const struct pt_event *e, uint32_t lanes,
                          const struct pt_access *access)
 {
-    const struct pt_form *form = form_of(e);
+    const struct pt_form *form = pt_count_form(e);
     bool may_join = !(access->use & PT_USE_WRITE) && !(form->effects & PT_FX_WARP);
     if (access->use & PT_USE_ATOMIC && !counts_lanes(e, form)) {
         count_shared_atomic(to, form, lanes, access->address);
@@ -191,10 +185,15 @@ static uint64_t count_atomic(uint32_t lanes, const uint64_t *address, uint64_t b
 }
 
 /* Of asynchronous copies, each of which lies in one piece. */
-static uint64_t count_bulk(unsigned space, uint32_t lanes, uint64_t bytes)
+static uint64_t count_bulk(unsigned space, uint32_t lanes, const uint64_t *address, uint64_t bytes)
 {
-    uint64_t part = space == PT_COUNTED_SHARED ? BANKS << WORD_SHIFT : 1 << PT_SECTOR_SHIFT;
-    return (uint64_t)__builtin_popcount(lanes) * ((bytes + part - 1) / part);
+    uint64_t n = 0;
+    for (; lanes; lanes &= lanes - 1) {
+        uint64_t at = space == PT_COUNTED_SHARED ? 0 : address[__builtin_ctz(lanes)];
+        uint64_t part = space == PT_COUNTED_SHARED ? BANKS << WORD_SHIFT : 1 << PT_SECTOR_SHIFT;
+        n += (at + bytes - 1) / part - at / part + 1;
+    }
+    return n;
 }
 
 static void count_parts(struct pt_counted_access *to, const struct pt_event *e, unsigned space,
@@ -203,7 +202,7 @@ static void count_parts(struct pt_counted_access *to, const struct pt_event *e, 
     const uint64_t *address = access->address;
     uint64_t units[PT_SECTORS_MOST], bytes = access->bytes;
     if (bytes > PT_SECTORS_WIDEST)
-        to->parts += count_bulk(space, lanes, bytes);
+        to->parts += count_bulk(space, lanes, address, bytes);
     else if (space == PT_COUNTED_SHARED)
         count_shared(to, e, lanes, access);
     else if (space == PT_COUNTED_LOCAL)
@@ -226,46 +225,6 @@ static void add_request(struct pt_counted_access *to, unsigned space, uint32_t l
     to->bytes += n_lanes * bytes;
 }
 
-static void put_worst(struct pt_counted_worst *worst, const struct pt_event *e, unsigned space,
-                      uint32_t lanes, const struct pt_access *access)
-{
-    const struct pt_cta *cta = e->warp->cta;
-    worst->space = (uint8_t)space;
-    worst->bytes = (uint8_t)access->bytes;
-    worst->lanes = lanes;
-    worst->cta = pt_cta_number(cta);
-    worst->warp = e->warp->index;
-    for (uint32_t i = 0; i < PT_WARP_SIZE; i++) {
-        uint64_t local = (e->warp->index * PT_WARP_SIZE + i) * cta->launch->local_stride;
-        worst->address[i] =
-            access->address[i] - (space == PT_COUNTED_SHARED  ? (uintptr_t)cta->shared
-                                  : space == PT_COUNTED_LOCAL ? (uintptr_t)cta->local + local
-                                                              : 0);
-    }
-}
-
-/* The rank has the parts above the CTA, lower ones of which come first. */
-static void keep_worst(const struct pt_event *e, unsigned space, uint32_t lanes,
-                       const struct pt_access *access, uint64_t parts)
-{
-    enum { CTA_BITS = 44 };
-    const struct pt_cta *cta = e->warp->cta;
-    const struct pt_counts *counts = cta->launch->counts;
-    struct pt_counted_worst *worst = &counts->worst[counts->first[e->func] + e->insn];
-    uint64_t most = (UINT64_C(1) << CTA_BITS) - 1, number = pt_cta_number(cta);
-    uint64_t rank = parts << CTA_BITS | (most - (number < most ? number : most));
-    if (access->bytes > PT_SECTORS_WIDEST || rank <= atomic_load(&worst->rank))
-        return;
-    while (atomic_flag_test_and_set(&worst->is_written))
-        continue;
-    if (rank > atomic_load(&worst->rank)) {
-        put_worst(worst, e, space, lanes, access);
-        worst->parts = (uint32_t)parts;
-        atomic_store(&worst->rank, rank);
-    }
-    atomic_flag_clear(&worst->is_written);
-}
-
 static void add(const struct pt_event *e, unsigned space, uint32_t lanes,
                 const struct pt_access *access)
 {
@@ -273,7 +232,7 @@ static void add(const struct pt_event *e, unsigned space, uint32_t lanes,
     uint64_t parts = n->parts;
     add_request(n, space, lanes, access->bytes);
     count_parts(n, e, space, lanes, access);
-    keep_worst(e, space, lanes, access, n->parts - parts);
+    pt_count_worst_keep(e, space, lanes, access, n->parts - parts);
 }
 
 /* ---- what the same instruction asked for before ---------------------------------------------- */
@@ -356,10 +315,12 @@ static void add_by_space(const struct pt_event *e, const struct pt_access *acces
             add(e, space, of[space], access);
 }
 
-/* What handlers tell themselves. Copies name two spaces. */
+/* What handlers tell themselves. Copies name two spaces; the map of a tensor, which is no data, has
+ * none. */
 static bool see_access(const struct pt_event *e, const struct pt_access *access)
 {
-    if (access->space != PT_SPACE_PARAM)
+    bool is_map = access->is_async && access->space == PT_SPACE_GENERIC;
+    if (access->space != PT_SPACE_PARAM && !is_map)
         add_by_space(e, access);
     return true;
 }
@@ -394,7 +355,8 @@ static bool place_access(struct pt_code *test, const struct pt_func *func, const
     enum pt_address kind = pt_address_kind(test);
     (void)func;
     (void)number;
-    if (kind >= PT_ADDRESS_PARAM && kind <= PT_ADDRESS_PARAM32)
+    bool is_param = kind >= PT_ADDRESS_PARAM && kind <= PT_ADDRESS_PARAM32;
+    if (is_param || pt_form_space(form) == PT_SPACE_PARAM)
         return false;
     test->fn = count_access;
     test->o[SPACE] = pt_sectors_named_space(form);
@@ -405,6 +367,8 @@ static bool place_access(struct pt_code *test, const struct pt_func *func, const
 
 const struct pt_observer PT_LEVEL_NAME(pt_observer_count) = {.name = "count",
                                                              .access = see_access,
+                                                             .texels = pt_count_texels_add,
+                                                             .copies = pt_count_copies_add,
                                                              .place = place_access,
                                                              .place_instruction = place_count,
                                                              .analyse = find_leaders};

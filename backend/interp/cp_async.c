@@ -75,18 +75,23 @@ static bool fail_misaligned(const struct pt_code *c, struct pt_frame *f)
     return pt_fail_at(c, f, PT_FAULT_MISALIGNED, misaligned, first, NULL);
 }
 
+static bool tell_copies(const struct pt_code *c, struct pt_frame *f)
+{
+    uint32_t read[PT_WARP_SIZE] = {0};
+    struct pt_copies copies = {PT_SLOT(0, u64), PT_SLOT(1, u64), read, (uint32_t)c->imm};
+    for (uint32_t left = f->mask; left; left &= left - 1) {
+        struct pt_async_op op = copy_of(c, f, (uint32_t)__builtin_ctz(left));
+        read[op.lane] = op.read;
+    }
+    return pt_observe_copies(c, f, &copies);
+}
+
 /* False after pt_fail: some lanes may not do what they ask for. */
 static bool may_copy(const struct pt_code *c, struct pt_frame *f)
 {
     if (!is_aligned(c, f))
         return fail_misaligned(c, f);
-    for (uint32_t left = pt_is_observed(f) ? f->mask : 0; left; left &= left - 1) {
-        struct pt_async_op op = copy_of(c, f, (uint32_t)__builtin_ctz(left));
-        if (!pt_observe_async(c, f, op.lane, op.to, op.bytes, PT_SPACE_SHARED, PT_USE_WRITE) ||
-            !pt_observe_async(c, f, op.lane, op.from, op.read, PT_SPACE_GLOBAL, PT_USE_READ))
-            return false;
-    }
-    return true;
+    return !pt_is_observed(f) || tell_copies(c, f);
 }
 
 static const struct pt_code *copy_later(const struct pt_code *c, struct pt_frame *f)

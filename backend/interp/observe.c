@@ -21,12 +21,18 @@ static const struct pt_form *form_of(const struct pt_code *c, const struct pt_fr
     return pt_insn_form(f->state->program->base.image->module, &f->body->func->insns.v[c->insn]);
 }
 
-static bool tell_access(const struct pt_code *c, struct pt_frame *f, uint32_t lanes,
+static bool tell_access(const struct pt_observer *o, const struct pt_event *e,
                         const struct pt_access *access)
+{
+    return !o->access || o->access(e, access);
+}
+
+static bool tell_accesses(const struct pt_code *c, struct pt_frame *f, uint32_t lanes,
+                          const struct pt_access *access)
 {
     struct pt_event e = event_of(c, f, lanes);
     EACH(o, f->state->observers)
-    if (o->access && !o->access(&e, access))
+    if (!tell_access(o, &e, access))
         return false;
     return true;
 }
@@ -40,22 +46,87 @@ bool pt_observe_access(const struct pt_code *c, struct pt_frame *f, uint32_t lan
                                .use = use,
                                .space = pt_form_space(form_of(c, f)),
                                .order = pt_order_of(form_of(c, f))};
-    return !lanes || tell_access(c, f, lanes, &access);
+    return !lanes || tell_accesses(c, f, lanes, &access);
+}
+
+static struct pt_access async_access(const uint64_t *address, uint64_t bytes, enum pt_space space,
+                                     uint32_t use)
+{
+    bool is_atomic = use & PT_USE_ATOMIC; /* copies are weak */
+    return (struct pt_access){.address = address,
+                              .bytes = bytes,
+                              .use = use,
+                              .space = space,
+                              .order = is_atomic ? PT_ORDER_RELAXED : PT_ORDER_PLAIN,
+                              .is_async = true};
 }
 
 bool pt_observe_lane(const struct pt_code *c, struct pt_frame *f, uint32_t lane, uint64_t address,
                      uint64_t bytes, enum pt_space space, uint32_t use)
 {
     uint64_t addresses[PT_WARP_SIZE];
-    bool is_atomic = use & PT_USE_ATOMIC; /* copies are weak */
-    struct pt_access access = {.address = addresses,
-                               .bytes = bytes,
-                               .use = use,
-                               .space = space,
-                               .order = is_atomic ? PT_ORDER_RELAXED : PT_ORDER_PLAIN,
-                               .is_async = true};
+    struct pt_access access = async_access(addresses, bytes, space, use);
     addresses[lane] = address;
-    return !bytes || tell_access(c, f, 1u << lane, &access);
+    return !bytes || tell_accesses(c, f, 1u << lane, &access);
+}
+
+/* Texel by texel, of the lanes that have it. */
+static bool tell_texels(const struct pt_observer *o, const struct pt_event *all,
+                        const struct pt_texels *texels, uint64_t bytes)
+{
+    for (uint32_t n = 0; n < texels->n; n++) {
+        struct pt_event e = *all;
+        struct pt_access access = {.address = texels->address[n],
+                                   .bytes = bytes,
+                                   .use = PT_USE_READ,
+                                   .order = PT_ORDER_PLAIN};
+        for (uint32_t left = all->lanes; left; left &= left - 1)
+            if (!texels->address[n][__builtin_ctz(left)])
+                e.lanes &= ~(left & -left);
+        if (e.lanes && !tell_access(o, &e, &access))
+            return false;
+    }
+    return true;
+}
+
+bool pt_observe_texels(const struct pt_code *c, struct pt_frame *f, uint32_t lanes,
+                       const struct pt_texels *texels, uint64_t bytes)
+{
+    struct pt_event e = event_of(c, f, lanes);
+    EACH(o, f->state->observers)
+    if (o->texels)
+        o->texels(&e, texels);
+    else if (!tell_texels(o, &e, texels, bytes))
+        return false;
+    return true;
+}
+
+/* Lane by lane. */
+static bool tell_copies(const struct pt_observer *o, const struct pt_event *all,
+                        const struct pt_copies *copies)
+{
+    struct pt_access write = async_access(copies->to, copies->bytes, PT_SPACE_SHARED, PT_USE_WRITE);
+    for (uint32_t left = all->lanes; left; left &= left - 1) {
+        struct pt_event e = *all;
+        uint32_t read_bytes = copies->read[__builtin_ctz(left)];
+        struct pt_access read =
+            async_access(copies->from, read_bytes, PT_SPACE_GLOBAL, PT_USE_READ);
+        e.lanes = left & -left;
+        if (!tell_access(o, &e, &write) || (read_bytes && !tell_access(o, &e, &read)))
+            return false;
+    }
+    return true;
+}
+
+bool pt_observe_copies(const struct pt_code *c, struct pt_frame *f, const struct pt_copies *copies)
+{
+    struct pt_event e = event_of(c, f, f->mask);
+    EACH(o, f->state->observers)
+    if (o->copies)
+        o->copies(&e, copies);
+    else if (!tell_copies(o, &e, copies))
+        return false;
+    return true;
 }
 
 void pt_observe_sync(const struct pt_code *c, struct pt_frame *f, uint32_t lanes,

@@ -25,6 +25,13 @@ static inline bool pt_observe_async(const struct pt_code *c, struct pt_frame *f,
     return !pt_is_observed(f) || pt_observe_lane(c, f, lane, address, bytes, space, use);
 }
 /* What an asynchronous operation does where it writes, or joins. */
+/* What a warp reads of a texture, or copies by cp.async. False after pt_fail. */
+#define pt_observe_texels PT_LEVEL_NAME(pt_observe_texels)
+#define pt_observe_copies PT_LEVEL_NAME(pt_observe_copies)
+bool pt_observe_texels(const struct pt_code *c, struct pt_frame *f, uint32_t lanes,
+                       const struct pt_texels *texels, uint64_t bytes);
+bool pt_observe_copies(const struct pt_code *c, struct pt_frame *f, const struct pt_copies *copies);
+
 static inline uint32_t pt_observe_use(const struct pt_async_op *op)
 {
     return op->join ? PT_USE_WRITE | PT_USE_ATOMIC : PT_USE_WRITE;

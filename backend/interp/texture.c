@@ -40,18 +40,6 @@ static bool find_texture(const struct pt_code *c, struct pt_frame *f, uint32_t i
     return false;
 }
 
-static bool may_read(const struct pt_code *c, struct pt_frame *f, uint32_t i,
-                     const struct pt_footprint *footprint, uint32_t bytes)
-{
-    uint64_t address[PT_WARP_SIZE] = {0};
-    for (uint32_t left = pt_is_observed(f) ? footprint->present : 0; left; left &= left - 1) {
-        address[i] = footprint->address[__builtin_ctz(left)];
-        if (address[i] && !pt_observe_access(c, f, 1u << i, address, bytes, PT_USE_READ, NULL))
-            return false;
-    }
-    return true;
-}
-
 /* Offsets have four bits, of gathers six. In one dimension the next four are y's, which is there
  * for a border. */
 static void set_offsets(const struct pt_frame *f, const struct fetch *k, uint32_t i,
@@ -81,19 +69,38 @@ static struct pt_sample sample_of(const struct pt_frame *f, const struct fetch *
     return sample;
 }
 
-/* One lane by itself. */
-static bool fetch_lane(const struct pt_code *c, struct pt_frame *f, uint32_t i,
-                       const struct pt_texture *t, struct pt_samples *s)
+static struct pt_footprint footprint_of(const struct pt_frame *f, const struct fetch *k, uint32_t i,
+                                        const struct pt_texture *t, const struct pt_samples *s)
 {
-    const struct fetch *k = c->ptr;
     struct pt_footprint footprint;
     struct pt_sample sample = sample_of(f, k, i, t, s);
-    uint32_t texel[PT_TEXTURE_FOOTPRINT][PT_TEXTURE_CHANNELS], result[PT_TEXTURE_CHANNELS];
     (k->is_gather  ? pt_texture_locate_gather
      : k->is_whole ? pt_texture_locate_whole
                    : pt_texture_locate)(t, &sample, &footprint);
-    if (!may_read(c, f, i, &footprint, t->texel_bytes))
-        return false;
+    return footprint;
+}
+
+static bool may_read(const struct pt_code *c, struct pt_frame *f, uint32_t lanes,
+                     const struct pt_texture *t, const struct pt_samples *s)
+{
+    uint64_t address[PT_TEXTURE_FOOTPRINT][PT_WARP_SIZE] = {{0}};
+    for (uint32_t left = lanes; left; left &= left - 1) {
+        uint32_t i = (uint32_t)__builtin_ctz(left);
+        struct pt_footprint footprint = footprint_of(f, c->ptr, i, t, s);
+        for (uint32_t texels = footprint.present; texels; texels &= texels - 1)
+            address[__builtin_ctz(texels)][i] = footprint.address[__builtin_ctz(texels)];
+    }
+    struct pt_texels texels = {t, (const uint64_t(*)[PT_WARP_SIZE])address, PT_TEXTURE_FOOTPRINT};
+    return pt_observe_texels(c, f, lanes, &texels, t->texel_bytes);
+}
+
+/* One lane by itself. */
+static void fetch_lane(const struct pt_code *c, struct pt_frame *f, uint32_t i,
+                       const struct pt_texture *t, struct pt_samples *s)
+{
+    const struct fetch *k = c->ptr;
+    struct pt_footprint footprint = footprint_of(f, k, i, t, s);
+    uint32_t texel[PT_TEXTURE_FOOTPRINT][PT_TEXTURE_CHANNELS], result[PT_TEXTURE_CHANNELS];
     f->state->acting = 1u << i;
     pt_texture_read_texels(&footprint, t->texel_bytes, texel);
     f->state->acting = 0;
@@ -103,7 +110,6 @@ static bool fetch_lane(const struct pt_code *c, struct pt_frame *f, uint32_t i,
         pt_texture_filter(t, &footprint, texel, result);
     for (uint32_t n = 0; n < PT_TEXTURE_CHANNELS; n++)
         s->result[n][i] = result[n];
-    return true;
 }
 
 /* Whether vectors can do it: without what is rare. */
@@ -126,11 +132,14 @@ static bool fetch_same(const struct pt_code *c, struct pt_frame *f, uint32_t lan
         return true;
     f->state->acting = lanes;
     uint32_t left = lanes;
-    if (!pt_is_observed(f) && is_plain(c->ptr))
-        left = pt_texture_wide_sample(&t, s, lanes);
-    for (; left; left &= left - 1)
-        if (!fetch_lane(c, f, (uint32_t)__builtin_ctz(left), &t, s))
+    if (pt_is_observed(f)) {
+        if (!may_read(c, f, lanes, &t, s))
             return false;
+    } else if (is_plain(c->ptr)) {
+        left = pt_texture_wide_sample(&t, s, lanes);
+    }
+    for (; left; left &= left - 1)
+        fetch_lane(c, f, (uint32_t)__builtin_ctz(left), &t, s);
     f->state->acting = 0;
     return true;
 }

@@ -17,7 +17,7 @@ from ptera.program import program
 
 __all__ = ["Access", "Instruction", "KernelCounts", "read_counts"]
 
-_SPACES = ("global", "local", "shared", "const")
+_SPACES = ("global", "local", "shared", "const", "texture")
 _SIZES = ("grid", "block", "cluster")
 
 
@@ -28,7 +28,7 @@ class Access:
     requests: int  #: of warps
     lanes: int
     bytes: int
-    parts: int  #: sectors of global and local memory, wavefronts of shared memory
+    parts: int  #: sectors of global and local memory and textures, wavefronts of shared memory
     conflicts: int  #: wavefronts of shared memory that other words would not have taken
 
     def __add__(self, other: Access) -> Access:
@@ -46,9 +46,10 @@ class Instruction:
     lanes: int  #: of them, that came along
     on: int  #: lanes for which its guard held
     split: int  #: warps of whose lanes the guard held for some only
-    accesses: dict[str, Access]  #: by space: global, local, shared, const
+    accesses: dict[str, Access]  #: by space: global, local, shared, const, texture
     has_guard: bool
-    kind: str  #: load, store, copy, atom, red, branch, or its chapter in PTX's manual
+    kind: str  #: what it does: ptera_engine_counts_save
+    row: str  #: its row in the instruction table: "add_f32"
     spelling: str  #: "ld.global.f32"
     function: str
     file: str | None  #: of the source, as .loc says; None: it does not
@@ -138,9 +139,9 @@ def _kernel(lines: tuple[str, ...]) -> KernelCounts:
 
 def _instruction(text: str) -> Instruction:
     n_numbers = 6 + 5 * len(_SPACES) + 1
-    words = text.split(" ", n_numbers + 4)
+    words = text.split(" ", n_numbers + 5)
     numbers = [int(word) for word in words[:n_numbers]]
-    kind, spelling, function, file_line, file = words[n_numbers:]
+    kind, row, spelling, function, file_line, file = words[n_numbers:]
     accesses = {
         space: Access(*numbers[6 + 5 * i : 11 + 5 * i]) for i, space in enumerate(_SPACES)
     }
@@ -149,6 +150,7 @@ def _instruction(text: str) -> Instruction:
         accesses={space: access for space, access in accesses.items() if access.requests},
         has_guard=bool(numbers[-1]),
         kind=kind,
+        row=row,
         spelling=spelling,
         function=function,
         file=file if int(file_line) else None,

@@ -1,7 +1,7 @@
 "use strict";
 (function () {
     var SVG = "http://www.w3.org/2000/svg", ROWS = 24;
-    var spaces = ["global", "local", "shared", "constant"];
+    var spaces = ["global", "local", "shared", "constant", "texture"];
 
     function make(parent, name, attributes, text) {
         var e = document.createElementNS(SVG, name);

@@ -1,5 +1,6 @@
 #!/bin/sh
-# The counters of kernels.ptx are those of table.tsv: profile.sh FOLDER LAUNCH TOOL...
+# The counters of kernels.ptx and copies.ptx are those of table.tsv:
+# profile.sh FOLDER LAUNCH TOOL...
 set -eu
 folder=$1
 launch=$2
@@ -7,6 +8,7 @@ shift 2
 work=$(mktemp -d)
 trap 'rm -r "$work"' EXIT
 PTERA_PROFILE=$work/counts "$launch" "$folder/kernels.ptx" "$folder/cases.txt"
+PTERA_PROFILE=$work/counts "$launch" "$folder/copies.ptx" "$folder/copies.txt"
 "$@" profile --read "$work/counts" --metrics all --csv --log-file "$work/csv"
 awk -F '\t' -v csv="$work/csv" '
     BEGIN {
