@@ -553,16 +553,17 @@ static void tell(struct pt_job *job, uint64_t ns, struct pt_launched *launched)
     launched->was_interpreted = atomic_load(&job->was_interpreted);
     launched->compile_ns = atomic_exchange(&job->kernel->compile_ns, 0);
     launched->why[0] = 0;
-    if (launched->was_interpreted && launched->asks_why)
+    if (launched->was_interpreted && !launched->is_brief)
         say_why(job, launched->why, sizeof launched->why);
 }
 
 ptera_result pt_launch_run(struct pt_job *job, struct pt_launched *launched)
 {
-    struct pt_launched mine = {0};
+    struct pt_launched mine = {.is_brief = true};
     uint64_t traced = job->engine->owns_trace ? pt_timeline_begin(job->engine) : 0;
     launched = launched || !traced ? launched : &mine;
-    uint64_t begun = launched ? pt_now_ns() : 0;
+    bool is_timed = launched && !launched->is_brief;
+    uint64_t begun = is_timed ? pt_now_ns() : 0;
     pt_handler_ensure();
     job->result = PTERA_ERROR_OUT_OF_MEMORY;
     if (job->tests & PT_TEST_OBSERVERS)
@@ -570,7 +571,7 @@ ptera_result pt_launch_run(struct pt_job *job, struct pt_launched *launched)
     else
         pt_thread_call(PT_STACK_WORK, run_job, job);
     if (launched)
-        tell(job, pt_now_ns() - begun, launched);
+        tell(job, is_timed ? pt_now_ns() - begun : 0, launched);
     if (traced)
         pt_timeline_end_launch(job, launched, traced);
     ptera_result r = job->result;

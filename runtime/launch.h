@@ -17,7 +17,7 @@ ptera_result pt_launch_take(ptera_kernel *kernel, const ptera_launch *given, str
 /* What is told of a launch that has run. */
 struct pt_launched {
     bool was_native, was_interpreted; /* some of it, at least */
-    bool asks_why;                    /* set by the caller: */
+    bool is_brief;                    /* set by the caller: neither run_ns nor `why` is wanted */
     char why[256];                    /* it was interpreted */
     uint64_t run_ns;
     uint64_t compile_ns; /* that native code of the kernel has taken since it was last told */

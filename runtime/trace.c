@@ -16,7 +16,7 @@
 #include "runtime/thread.h"
 #include "runtime/trace_text.h"
 
-enum { BLOCKS = 4, BLOCK_BYTES = 128 << 10, STACK_BYTES = 128 << 10 };
+enum { BLOCKS = 4, BLOCK_BYTES = 128 << 10, STACK_BYTES = 128 << 10, AHEAD_BYTES = 512 };
 static const uint64_t patience_ns = 1000000000;
 
 struct block {
@@ -32,6 +32,7 @@ struct pt_trace {
     void *ud;
     unsigned serial; /* no other trace has it */
     uint32_t process;
+    atomic_bool has_name; /* the process, in the file: it has an event there */
     pthread_mutex_t lock;
     pthread_cond_t wanted, room; /* a block is full; one is free */
     pthread_t writer;
@@ -171,7 +172,6 @@ pt_trace_open(const char *path, const struct pt_allocator *allocator,
     t->full_end = &t->full;
     for (int i = 0; i < BLOCKS; i++)
         give_free(t, &t->blocks[i]);
-    pt_trace_name_process(t, t->process, program_invocation_short_name);
     return t;
 }
 
@@ -193,6 +193,9 @@ void pt_trace_add(struct pt_trace *t, const struct pt_trace_shape *shape,
             memcpy(behind, e->values, value_bytes);
         memcpy(behind + value_bytes, e->name, name_bytes);
         b->n += bytes;
+        /* The writer's processor has what comes next: it is fetched while the caller goes on. */
+        for (size_t at = 0; at < AHEAD_BYTES && b->n + at < BLOCK_BYTES; at += 64)
+            __builtin_prefetch(b->v + b->n + at, 1);
     }
     pthread_mutex_unlock(&t->lock);
 }
@@ -201,8 +204,8 @@ void pt_trace_close(struct pt_trace *t)
 {
     pthread_mutex_lock(&t->lock);
     bool was_closed = t->is_closed;
-    if (!was_closed && t->front && t->front->n)
-        hand_on(t);
+    struct block *last = was_closed ? NULL : t->front;
+    t->front = NULL;
     t->is_closed = true;
     pthread_cond_broadcast(&t->wanted);
     pthread_cond_broadcast(&t->room);
@@ -211,6 +214,8 @@ void pt_trace_close(struct pt_trace *t)
         return;
     if (t->has_writer)
         pthread_join(t->writer, NULL);
+    if (last)
+        write_block(t, last);
     if (!pt_trace_file_close(&t->file) || t->file.lost)
         t->say(t->ud, t->path, strerror(t->file.error), t->file.lost);
 }
@@ -251,6 +256,8 @@ uint32_t pt_trace_row(struct pt_trace *t)
     char name[32] = "main thread";
     if (self.serial == t->serial)
         return self.row;
+    if (!atomic_exchange(&t->has_name, true))
+        pt_trace_name_process(t, t->process, program_invocation_short_name);
     self.serial = t->serial;
     self.row = (uint32_t)gettid();
     if (self.row != t->process)

@@ -44,9 +44,9 @@ struct pt_trace_event {
     const uint64_t *values; /* of the fields */
 };
 
-/* Appends to a file, which is made if there is none; this process is in it by its name. `say` is
- * told, on any thread, when writing begins to fail, and at the end how many events were lost of it.
- * NULL: errno says why; EEXIST: what is there is no trace of Ptera's. */
+/* Appends to a file, which is made if there is none. Processes that record nothing are not in it.
+ * `say` is told, on any thread, when writing begins to fail, and at the end how many events were
+ * lost of it. NULL: errno says why; EEXIST: what is there is no trace of Ptera's. */
 struct pt_trace *
 pt_trace_open(const char *path, const struct pt_allocator *allocator,
               void (*say)(void *ud, const char *path, const char *why, uint64_t lost), void *ud);

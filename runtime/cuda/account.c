@@ -126,7 +126,7 @@ static void log_launch(const char *what, const struct pt_launched *l, ptera_resu
 ptera_result pt_cu_account_launch(struct pt_job *job, struct pt_launched *told)
 {
     char what[640];
-    struct pt_launched launched = {.asks_why = true};
+    struct pt_launched launched = {0};
     const char *name = ptera_kernel_name(job->kernel);
     struct pt_summary_kernel *row = summary ? row_of(name) : NULL;
     describe(job, name, what, sizeof what);

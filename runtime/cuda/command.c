@@ -78,7 +78,7 @@ struct pt_cu_command *pt_cu_command_new(CUcontext ctx, const struct pt_cu_op *op
     ctx->pending++;
     count_owners(c);
     pt_cu_overlap_new(c);
-    if (pt_cu_trace_is_on && op->work != PT_CU_EMPTY)
+    if (pt_cu_trace_is_on() && op->work != PT_CU_EMPTY)
         c->arrow = pt_cu_trace_arrow();
     return c;
 }
@@ -248,7 +248,8 @@ static void begin_traced(struct pt_cu_command *command, struct pt_cu_traced *tra
 
 static void run(struct pt_cu_command *command, bool is_runner)
 {
-    struct pt_cu_traced traced = {0};
+    struct pt_cu_traced traced;
+    traced.track = NULL;
     CUresult error = command->ctx->error;
     bool reaches = pt_cu_op_touches_memory(&command->op);
     CUcontext reached = command->op.work == PT_CU_KERNEL_LAUNCH ? command->ctx : NULL;

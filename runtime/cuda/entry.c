@@ -10,7 +10,7 @@
 void pt_cu_entry_begin(const char *entry)
 {
     pt_history_enter(entry);
-    if (pt_cu_trace_is_on)
+    if (pt_cu_trace_is_on())
         pt_cu_trace_enter();
     pt_cu_lock_take();
     pt_cu_log_begin_call();
@@ -53,7 +53,7 @@ CUresult pt_cu_entry_end(const char *entry, CUresult result)
     else if (result != CUDA_SUCCESS)
         tell_failure(entry, result);
     pt_cu_lock_release();
-    if (pt_cu_trace_is_on)
+    if (pt_cu_trace_is_on())
         pt_cu_trace_leave(entry, (int)result);
     cuGetErrorName(result, &name);
     if (pt_cu_log_is_on(PT_CU_LOG_API))

@@ -120,7 +120,7 @@ static void describe(struct event *e, struct pt_nvtx_domain *domain,
 static void add(const struct pt_trace_shape *shape, const struct event *e, const char *name,
                 uint64_t begin, uint64_t id)
 {
-    if (pt_cu_trace_is_on)
+    if (pt_cu_trace_is_on())
         pt_cu_trace_add(
             shape,
             &(struct pt_trace_event){
@@ -492,7 +492,7 @@ __attribute__((visibility("default"))) int
 InitializeInjectionNvtx2(const void *(*get_table)(uint32_t id))
 {
     const struct pt_nvtx_callbacks *callbacks = get_table(PT_NVTX_CALLBACKS);
-    if (!pt_cu_trace_is_on || !callbacks || callbacks->bytes < sizeof *callbacks)
+    if (!pt_cu_trace_is_on() || !callbacks || callbacks->bytes < sizeof *callbacks)
         return 0;
     pthread_once(&once, make_key);
     for (size_t i = 0; i < sizeof functions / sizeof *functions; i++) {

@@ -35,7 +35,7 @@ CUstream pt_cu_stream_new(CUcontext ctx, unsigned flags, int priority)
         end = &ctx->null_stream->next;
     }
     *end = stream;
-    if (pt_cu_trace_is_on)
+    if (pt_cu_trace_is_on())
         make_track(stream);
     return stream;
 }

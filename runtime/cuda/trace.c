@@ -15,7 +15,7 @@
 #include "runtime/deadline.h"
 #include "runtime/trace.h"
 
-bool pt_cu_trace_is_on;
+atomic_bool pt_cu_trace_state;
 static struct pt_trace *trace;
 static uint32_t process;
 static void (*at_close)(void);
@@ -49,7 +49,7 @@ static void open_trace(void)
 {
     const char *path = pt_cu_variable("PTERA_TRACE");
     trace = path ? pt_trace_open(path, &pt_malloc_allocator, say, NULL) : NULL;
-    pt_cu_trace_is_on = trace != NULL;
+    atomic_store(&pt_cu_trace_state, trace != NULL);
     process = (uint32_t)getpid();
     if (path && !trace)
         pt_cu_log_print("PTERA_TRACE: cannot write to %s: %s", path,
@@ -75,11 +75,12 @@ __attribute__((constructor)) static void open_first(void)
 /* What is freed stays: other threads may be in a call. */
 __attribute__((destructor)) static void close_trace(void)
 {
+    if (!trace)
+        return;
     if (at_close)
         at_close();
-    pt_cu_trace_is_on = false;
-    if (trace)
-        pt_trace_close(trace);
+    atomic_store(&pt_cu_trace_state, false);
+    pt_trace_close(trace);
 }
 
 struct pt_trace *pt_cu_trace_get(void)

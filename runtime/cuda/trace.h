@@ -3,6 +3,7 @@
 #ifndef PTERA_CUDA_TRACE_H
 #define PTERA_CUDA_TRACE_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -10,7 +11,11 @@ struct pt_trace;
 struct pt_trace_event;
 struct pt_trace_shape;
 
-extern bool pt_cu_trace_is_on;
+extern atomic_bool pt_cu_trace_state;
+static inline bool pt_cu_trace_is_on(void)
+{
+    return atomic_load_explicit(&pt_cu_trace_state, memory_order_relaxed);
+}
 struct pt_trace *pt_cu_trace_get(void); /* NULL: there is none */
 
 /* The calling thread enters and leaves a call of CUDA. Only the outermost of several calls is

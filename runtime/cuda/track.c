@@ -41,7 +41,7 @@ static void name_device(CUdevice device)
 struct pt_cu_track *pt_cu_track_new(CUcontext ctx, const char *name)
 {
     static uint32_t n_tracks;
-    struct pt_cu_track *track = pt_cu_trace_is_on ? calloc(1, sizeof *track) : NULL;
+    struct pt_cu_track *track = pt_cu_trace_is_on() ? calloc(1, sizeof *track) : NULL;
     if (!track)
         return NULL;
     name_device(ctx->device);
@@ -110,7 +110,8 @@ static bool describe(struct pt_cu_op *op, struct pt_cu_traced *t)
     case PT_CU_KERNEL_LAUNCH:
         t->what = PT_CU_TRACED_KERNEL;
         t->name = ptera_kernel_name(op->launch.job->kernel);
-        t->launch = op->launch.launch;
+        t->launch = &op->launch.launch;
+        t->launched.is_brief = true;
         op->launch.launched = &t->launched;
         return true;
     case PT_CU_COPY:
@@ -174,7 +175,7 @@ void pt_cu_track_add(const struct pt_cu_traced *t, CUresult result)
                                    .name = t->name};
     uint64_t values[PT_TIMELINE_LAUNCH_VALUES + 2], *v = values;
     if (t->what == PT_CU_TRACED_KERNEL)
-        v = pt_timeline_put_launch(v, &t->launch, &t->launched);
+        v = pt_timeline_put_launch(v, t->launch, &t->launched);
     else if (t->what == PT_CU_TRACED_MOVE)
         *v++ = t->bytes;
     *v++ = t->node;

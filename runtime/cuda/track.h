@@ -27,7 +27,7 @@ struct pt_cu_traced {
     const char *name;
     enum pt_cu_traced_what { PT_CU_TRACED_KERNEL, PT_CU_TRACED_MOVE, PT_CU_TRACED_WAIT } what;
     uint64_t bytes; /* that it moves */
-    ptera_launch launch;
+    const ptera_launch *launch;
     struct pt_launched launched;
 };
 

@@ -45,7 +45,7 @@ CUresult cuGetExportTable(const void **table, const CUuuid *id)
 {
     for (size_t i = 0; id && table && i < sizeof tables / sizeof *tables; i++)
         if (!memcmp(id, tables[i].id, sizeof tables[i].id)) {
-            bool is_wanted = tables[i].table != &calls || pt_cu_trace_is_on;
+            bool is_wanted = tables[i].table != &calls || pt_cu_trace_is_on();
             *table = is_wanted ? tables[i].table : NULL;
             return CUDA_SUCCESS;
         }
