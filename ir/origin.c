@@ -49,8 +49,17 @@ static uint32_t either(uint32_t a, uint32_t b)
     return a == PT_NONE ? b : b == PT_NONE ? a : MIXED;
 }
 
-/* The word that a load from a kernel's parameter gives; PT_NONE where it is narrow, or other
- * memory's: a whole pointer may come from there. */
+/* Not one of a call. */
+static bool is_parameter(const struct pt_func *kernel, const struct pt_operand *o)
+{
+    bool is_one = false;
+    for (uint32_t i = 0; o->kind == PT_OPND_SYM && i < kernel->params.n && !is_one; i++)
+        is_one = kernel->params.v[i] == o->index;
+    return is_one;
+}
+
+/* The word that a load from a kernel's parameter gives; PT_NONE where it is narrow, MIXED where it
+ * is other memory's: a whole pointer may come from there. */
 static uint32_t loaded(const struct pt_origins *x, uint32_t insn)
 {
     const struct pt_operand *d = &x->func->operands.v[x->func->insns.v[insn].operands];
@@ -60,10 +69,8 @@ static uint32_t loaded(const struct pt_origins *x, uint32_t insn)
         return PT_NONE;
     if (d[1].kind != PT_OPND_MEM || !x->func->is_entry || insn >= PT_ORIGIN_PARAMETER)
         return MIXED;
-    const struct pt_operand *base = &x->func->operands.v[d[1].index];
-    bool is_parameter =
-        base->kind == PT_OPND_SYM && x->m->symbols.v[base->index].space == PT_SPACE_PARAM;
-    return is_parameter ? PT_ORIGIN_PARAMETER | insn : MIXED;
+    return is_parameter(x->func, &x->func->operands.v[d[1].index]) ? PT_ORIGIN_PARAMETER | insn
+                                                                   : MIXED;
 }
 
 static uint32_t origin_of(const struct pt_origins *x, const struct pt_operand *o, unsigned depth)
@@ -99,14 +106,15 @@ static uint32_t origin_of(const struct pt_origins *x, const struct pt_operand *o
 
 uint32_t pt_origin_of(const struct pt_origins *x, const struct pt_insn *insn)
 {
+    const struct pt_operand *only = NULL;
     for (uint32_t i = 0; i < insn->n_operands; i++) {
         const struct pt_operand *o = &x->func->operands.v[insn->operands + i];
-        if (o->kind != PT_OPND_MEM)
-            continue;
-        uint32_t origin = origin_of(x, &x->func->operands.v[o->index], 0);
-        return origin == MIXED ? PT_NONE : origin;
+        if (o->kind == PT_OPND_MEM && only)
+            return PT_NONE;
+        only = o->kind == PT_OPND_MEM ? o : only;
     }
-    return PT_NONE;
+    uint32_t origin = only ? origin_of(x, &x->func->operands.v[only->index], 0) : PT_NONE;
+    return origin == MIXED ? PT_NONE : origin;
 }
 
 const struct pt_symbol *pt_origin_variable(const struct pt_module *m, uint32_t origin)

@@ -16,7 +16,8 @@ struct pt_origins;
 const struct pt_origins *pt_origin_analyse(const struct pt_module *m, const struct pt_func *func,
                                            struct pt_arena *arena);
 
-/* The origin of the address of the instruction's access; PT_NONE: none, or it is not known. */
+/* The origin of the address of the instruction's access; PT_NONE: none, or it is not known, as that
+ * of several accesses is not. */
 uint32_t pt_origin_of(const struct pt_origins *x, const struct pt_insn *insn);
 
 /* Such a variable; NULL: the origin is none. */
