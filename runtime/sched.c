@@ -284,6 +284,7 @@ static void run_warp(struct pt_worker *w, struct pt_warp *warp)
     struct pt_slot *slot = pt_resident_of(warp->cta)->slot, **place = &w->slots;
     warp->wait_bar = PT_NO_BARRIER;
     schedule->has_stopped = false;
+    uint64_t events = slot->events;
     enum pt_run run = resume_interpreted(w, warp);
     if (is_stopped(w->job))
         return;
@@ -293,6 +294,8 @@ static void run_warp(struct pt_worker *w, struct pt_warp *warp)
         pt_schedule_fall_behind(schedule, w->slots, warp);
     else
         warp->has_let = run == PT_RUN_YIELDED;
+    if (run == PT_RUN_WAITING)
+        pt_schedule_wait(slot, warp, events);
     while (*place != slot)
         place = &(*place)->next;
     if (slot->live_ctas == 0)

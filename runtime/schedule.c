@@ -8,6 +8,8 @@
 enum { RESIDENT_WARPS = 1024 };
 /* A launch is given up after so many times its usual steps, and these. */
 enum { STEPS_TIMES = 20, STEPS_MORE = 1000000 };
+/* wait_bar of a warp that waits at several barriers: until slot->events is not wait_phase. */
+enum { SEVERAL_BARRIERS = PT_NO_BARRIER + 1 };
 
 static void sort(uint64_t *v, uint32_t n)
 {
@@ -99,13 +101,31 @@ void pt_schedule_fall_behind(struct pt_schedule *s, struct pt_slot *slots, struc
     forget_let(slots);
 }
 
+void pt_schedule_wait(const struct pt_slot *slot, struct pt_warp *warp, uint64_t before)
+{
+    if (warp->wait_bar != PT_NO_BARRIER)
+        return;
+    warp->has_let = slot->events != before; /* by its own arrival, perhaps, one is over */
+    if (warp->has_let)
+        return;
+    warp->wait_bar = SEVERAL_BARRIERS;
+    warp->wait_phase = (uint32_t)slot->events;
+}
+
+static bool is_runnable(const struct pt_slot *slot, const struct pt_warp *warp)
+{
+    if (warp->wait_bar == SEVERAL_BARRIERS)
+        return warp->live && (uint32_t)slot->events != warp->wait_phase;
+    return pt_slot_is_runnable(warp);
+}
+
 struct pt_warp *pt_schedule_pick(struct pt_slot *slots, bool *is_round)
 {
     struct pt_warp *best = NULL, *behind = NULL;
     for (struct pt_slot *slot = slots; slot; slot = slot->next)
         for (uint32_t i = 0; i < slot->n_ctas * slot->ctas->cta.launch->n_warps; i++) {
             struct pt_warp *warp = &slot->warps[i], **one = warp->has_let ? &behind : &best;
-            if (pt_slot_is_runnable(warp) && (!*one || warp->rank > (*one)->rank))
+            if (is_runnable(slot, warp) && (!*one || warp->rank > (*one)->rank))
                 *one = warp;
         }
     if (best || !behind)

@@ -15,6 +15,9 @@ uint64_t pt_schedule_cluster(const struct pt_job *job, uint64_t index);
 uint64_t pt_schedule_residents(const struct pt_job *job);
 /* The cluster in the slot begins. */
 void pt_schedule_rank(const struct pt_schedule *s, struct pt_slot *slot);
+/* A warp that ran and waits, with slot->events as they were before: at several barriers, it waits
+ * until one of them may be over. */
+void pt_schedule_wait(const struct pt_slot *slot, struct pt_warp *warp, uint64_t before);
 /* A warp, of those in `slots`, that ran up to a step where it loses its turn. */
 void pt_schedule_fall_behind(struct pt_schedule *s, struct pt_slot *slots, struct pt_warp *warp);
 /* The warp that runs next; NULL: all wait. *is_round: all that do not have let others go on
