@@ -27,7 +27,7 @@ static const char fuzz_help[] =
     "  --cpu LEVEL         one CPU level; all: native code at every level\n"
     "  --check             run each under all checkers, too, which must find nothing and change "
     "nothing\n"
-    "  --timeout SECONDS   for one kernel on all of them (60)\n"
+    "  --timeout SECONDS   of CPU time, for one kernel on all of them (60)\n"
     "  --out FOLDER        where failing kernels are written (.)\n"
     "  --whole             do not make them smaller\n"
     "  --show              print the kernels instead of running them\n"

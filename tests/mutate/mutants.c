@@ -11,7 +11,7 @@
  *   --whole         is given
  *   --limit S       of a launch in the interpreter (0.1)
  *   --native S      of a launch that may be compiled (3)
- *   --late S        how long after its limit a call may return (3)
+ *   --late S        how much CPU time beyond its limit a call may take (3)
  *
  * No mutant may end the process or hang. Where what is done is defined, both engines and auto leave
  * the same result code and the same bytes: run.h says when that is.
@@ -177,8 +177,10 @@ static void write_mutant(const struct options *o, const char *name, const struct
     snprintf(path, sizeof path, "%s/mutant-%s.ptx", o->folder, name);
     FILE *file = fopen(path, "w");
     char *text = tokens_text(tokens);
-    bool ok = file && fprintf(file, "// %s: %s\n"
-                                    "%s", verdict_text(report->verdict), report->text, text) > 0;
+    bool ok = file && fprintf(file,
+                              "// %s: %s\n"
+                              "%s",
+                              verdict_text(report->verdict), report->text, text) > 0;
     if (!file || fclose(file) || !ok)
         perror(path);
     else

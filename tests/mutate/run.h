@@ -42,7 +42,7 @@ enum kernel_kind {
 struct run_options {
     double limit;        /* of a launch in the interpreter, seconds */
     double native_limit; /* of one that may be compiled */
-    double late;         /* how long after that a call may return */
+    double late;         /* how much CPU time beyond that a call may take */
 };
 
 enum { REPORT_TEXT = 600 };

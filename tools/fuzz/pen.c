@@ -3,10 +3,14 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { REQUESTS = 300 }; /* then a fresh process */
+enum {
+    REQUESTS = 300,  /* then a fresh process */
+    CLOCK_TIMES = 20 /* so many seconds of the clock for one of CPU time */
+};
 
 struct pen {
     pen_serve *serve;
@@ -38,6 +42,13 @@ bool pen_write(int fd, const void *from, size_t n)
         n -= (size_t)put;
     }
     return true;
+}
+
+void pen_limit(unsigned seconds)
+{
+    struct itimerval cpu = {.it_value.tv_sec = seconds};
+    setitimer(ITIMER_PROF, &cpu, NULL);
+    alarm(CLOCK_TIMES * seconds);
 }
 
 struct pen *pen_open(pen_serve *serve, const void *options)
@@ -109,7 +120,7 @@ bool pen_ask(struct pen *pen, const void *head, size_t head_bytes, const void *r
         pen_read(pen->from, answer, answer_bytes))
         return true;
     int status = stop(pen);
-    if (WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM)
+    if (WIFSIGNALED(status) && (WTERMSIG(status) == SIGPROF || WTERMSIG(status) == SIGALRM))
         snprintf(why, why_bytes, "hangs");
     else
         snprintf(why, why_bytes, "%s %d", WIFSIGNALED(status) ? "signal" : "exit status",

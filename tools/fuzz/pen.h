@@ -16,11 +16,15 @@ typedef void pen_serve(const void *options, int in, int out);
 struct pen *pen_open(pen_serve *serve, const void *options);
 void pen_close(struct pen *pen);
 /* Sends a request, of a head and what follows it, and waits for the answer. If there is none,
- * returns false and writes why: "hangs" (ended by SIGALRM), "signal 11", "exit status 1". */
+ * returns false and writes why: "hangs" (ended by pen_limit), "signal 11", "exit status 1". */
 bool pen_ask(struct pen *pen, const void *head, size_t head_bytes, const void *rest,
              size_t rest_bytes, void *answer, size_t answer_bytes, char *why, size_t why_bytes);
 
 /* For the one that serves. */
+
+/* Ends the process after so many seconds of its CPU time, which others on the machine do not use
+ * up; what waits and uses none after twenty times that. 0: no more. */
+void pen_limit(unsigned seconds);
 bool pen_read(int fd, void *to, size_t n);
 bool pen_write(int fd, const void *from, size_t n);
 

@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "backend/native.h"
 #include "ptera.h"
@@ -212,13 +211,13 @@ static void serve(const void *ud, int in, int out)
         char *text = malloc(r.text_bytes + 1);
         if (!text || !pen_read(in, text, r.text_bytes))
             return;
-        alarm(options->seconds);
+        pen_limit(options->seconds);
         if (!bench.n_levels)
             say(&trial, VERDICT_FAILED, options->cpu ? options->cpu : "", "engine",
                 "no such CPU level");
         for (unsigned i = 0; i < bench.n_levels && trial.verdict == VERDICT_GOOD; i++)
             run_level(&bench, i, &r, text, &first, &trial);
-        alarm(0);
+        pen_limit(0);
         free(first.bytes);
         free(text);
         if (!pen_write(out, &trial, sizeof trial))

@@ -11,10 +11,10 @@ enum verdict {
     VERDICT_UNSUPPORTED, /* PTX that is not implemented yet: nothing ran */
     /* native code was asked for, and the compiler does not know something: nothing to compare */
     VERDICT_INTERPRETED,
-    VERDICT_INVALID,     /* no valid PTX */
-    VERDICT_FAILED,      /* a launch failed */
+    VERDICT_INVALID, /* no valid PTX */
+    VERDICT_FAILED,  /* a launch failed */
     VERDICT_DIFFERENT,
-    VERDICT_CRASHED,     /* the process ended by a signal; a hang is ended by SIGALRM */
+    VERDICT_CRASHED, /* the process ended by a signal; so does a hang */
     VERDICTS
 };
 
@@ -25,11 +25,11 @@ enum trial_engine { TRIAL_INTERP, TRIAL_JIT, TRIAL_BOTH };
 
 struct trial_options {
     enum trial_engine engine;
-    const char *cpu;    /* one CPU level; NULL: all that the machine has */
+    const char *cpu; /* one CPU level; NULL: all that the machine has */
     /* native code at one of the levels, by turns: the kernel's seed says which */
     bool is_native_once;
     unsigned checks;  /* ptera_launch.checks of one more interpreted run; 0: there is none */
-    unsigned seconds; /* for one module */
+    unsigned seconds; /* of CPU time, for one module */
 };
 
 struct gen_kernel;

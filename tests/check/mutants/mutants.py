@@ -27,7 +27,7 @@ import subprocess
 import sys
 import tempfile
 
-TIMEOUT = 20
+SECONDS = 20  # for a launch, of a machine that does nothing else
 ORDERS = [["--order", "lanes"], ["--order", "reverse"], ["--order", "turns"],
           ["--async", "late"], ["--unwritten", "90"], ["--unwritten", "255"]]
 WEAK = {"fence", "scope", "release"}  # what only the memory model sees; of others:
@@ -224,6 +224,11 @@ def shown(arguments):
     return [a + "@b8" if re.match(r"zero|iota|fill|rand|in:", a) else a for a in arguments]
 
 
+def timeout():
+    """On a machine as loaded as this one."""
+    return SECONDS * min(max(os.getloadavg()[0] / os.cpu_count(), 1), 20)
+
+
 class Runner:
     def __init__(self, ptera, folder):
         self.ptera, self.folder = ptera, folder
@@ -235,10 +240,12 @@ class Runner:
             out.write("\n".join(lines))
         return path
 
-    def call(self, words):
+    def call(self, command, path, words):
+        limit = timeout()
         try:
-            done = subprocess.run([self.ptera] + words, stdout=subprocess.PIPE,
-                                  stderr=subprocess.STDOUT, timeout=2 * TIMEOUT)
+            done = subprocess.run([self.ptera, *command, path, "--timeout", str(limit), *words],
+                                  stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                                  timeout=2 * limit)
             return done.returncode, done.stdout
         except subprocess.TimeoutExpired:
             return 124, b""
@@ -246,8 +253,8 @@ class Runner:
     def check(self, case, tools, lines, arguments):
         """Exit status, kinds of findings."""
         saved = self.folder + "/saved"
-        status, _ = self.call(["check", tools, "--save", saved, self.write(lines), "--timeout",
-                               str(TIMEOUT)] + case.options + shown(arguments))
+        status, _ = self.call(["check", tools, "--save", saved], self.write(lines),
+                              case.options + shown(arguments))
         if not os.path.exists(saved):  # it was ended: nothing has been told
             return status, set()
         with open(saved) as text:
@@ -268,8 +275,8 @@ class Runner:
 
     def run(self, case, lines, arguments, options):
         """Exit status and what the buffers hold."""
-        status, output = self.call(["run", self.write(lines), "--engine", "interp", "--timeout",
-                                    str(TIMEOUT)] + options + case.options + shown(arguments))
+        status, output = self.call(["run"], self.write(lines), ["--engine", "interp"] + options +
+                                   case.options + shown(arguments))
         return status, hashlib.md5(output).hexdigest() if status == 0 else output
 
     def varies(self, case, lines, arguments):
