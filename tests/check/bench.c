@@ -1,7 +1,8 @@
 /* The kernels of the benchmark sets at small sizes under checkers, which must find nothing, and
- * change nothing: the buffers are compared with those of an unchecked run.
+ * change nothing: the buffers are compared with those of an unchecked run. With --order it is
+ * `order` alone, and sums of floats may differ as they do where they are added up in another order.
  *
- *     check_bench [--every N] [CASE ...] */
+ *     check_bench [--order] [--every N] [CASE ...] */
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,6 +13,8 @@
 #include "tests/check/found.h"
 
 enum { CHECKS = PTERA_CHECK_MEM | PTERA_CHECK_INIT | PTERA_CHECK_RACE | PTERA_CHECK_SYNC };
+
+static const double tolerance = 1e-4; /* of `order`, relative */
 
 static bool launch(ptera_module *module, struct bench_case *c, struct bench_launch *l,
                    unsigned checks)
@@ -62,7 +65,7 @@ static bool keep(const struct bench_case *c, char **copies, bool is_first)
 }
 
 /* NULL, or what is wrong. */
-static const char *compare(ptera_engine *engine, struct bench_case *c)
+static const char *compare(ptera_engine *engine, struct bench_case *c, unsigned checks)
 {
     char path[4096], *copies[BENCH_BUFFERS] = {NULL};
     ptera_module *module = NULL;
@@ -74,7 +77,7 @@ static const char *compare(ptera_engine *engine, struct bench_case *c)
             return "its memory cannot be registered";
     bool is_good = run(module, c, 0);
     keep(c, copies, true);
-    is_good = is_good && run(module, c, CHECKS);
+    is_good = is_good && run(module, c, checks);
     bool is_same = keep(c, copies, false);
     for (int i = 0; i < c->n_buffers; i++) {
         ptera_memory_unregister(engine, c->buffer[i].host);
@@ -94,11 +97,17 @@ static bool is_named(const struct bench_kind *kind, char **names)
 
 int main(int argc, char **argv)
 {
-    unsigned passed = 0, failed = 0, n_found = 0, every = 1;
+    unsigned passed = 0, failed = 0, n_found = 0, every = 1, checks = CHECKS;
     ptera_engine *engine;
     ptera_options options;
     ptera_options_init(&options);
     options.threads = 1; /* sums of floats by atomics are in one order then, checked or not */
+    options.order_tolerance = tolerance;
+    if (argc > 1 && !strcmp(argv[1], "--order")) {
+        checks = PTERA_CHECK_ORDER;
+        argc--;
+        argv++;
+    }
     if (argc > 2 && !strcmp(argv[1], "--every")) {
         every = (unsigned)strtoul(argv[2], NULL, 10);
         argv += 2;
@@ -111,7 +120,7 @@ int main(int argc, char **argv)
             continue;
         const char *why = bench_case_make(&c, bench_kind(i), bench_kind(i)->quick);
         if (!why) {
-            why = compare(engine, &c);
+            why = compare(engine, &c, checks);
             bench_case_free(&c);
         }
         unsigned n = found_print(engine, &n_found);

@@ -1,5 +1,6 @@
-/* Runs the labelled set: labelled [--native] DIR PTERA... (README.md says what the files hold).
- * With --native: the cases of `mem` alone, in native code. */
+/* Runs the labelled set: labelled [--native|--all] DIR PTERA... (README.md says what the files
+ * hold). With --native: the cases of `mem` alone, in native code. With --all: those in which there
+ * is nothing to find, under all checkers. */
 #include <dirent.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -34,7 +35,7 @@ struct found {
 };
 
 static const char *tool;
-static bool is_native;
+static bool is_native, is_all;
 static char scratch[] = "/tmp/ptera-labelled-XXXXXX";
 static unsigned passed, failed;
 static struct {
@@ -155,12 +156,13 @@ static void run(const char *path, const char *command, struct finds *finds, unsi
 {
     char line[4096];
     size_t n = strcspn(command, " ");
-    if (is_native && strncmp(command, "mem ", 4) != 0)
+    if ((is_native && strncmp(command, "mem ", 4) != 0) || (is_all && n_finds))
         return;
     if (truncate(scratch, 0) != 0)
         perror(scratch);
-    snprintf(line, sizeof line, "%s check %.*s --save %s %s %s%s >/dev/null 2>&1", tool, (int)n,
-             command, scratch, is_native ? "--engine jit" : "", path, command + n);
+    snprintf(line, sizeof line, "%s check %.*s --save %s %s %s%s >/dev/null 2>&1", tool,
+             is_all ? 3 : (int)n, is_all ? "all" : command, scratch,
+             is_native ? "--engine jit" : "", path, command + n);
     int status = system(line);
     bool is_good = compare(path, command, finds, n_finds);
     if (!n_finds && status != 0) {
@@ -263,8 +265,9 @@ int main(int argc, char **argv)
 {
     static char words[4096];
     is_native = argc > 1 && !strcmp(argv[1], "--native");
-    argc -= is_native;
-    argv += is_native;
+    is_all = argc > 1 && !strcmp(argv[1], "--all");
+    argc -= is_native || is_all;
+    argv += is_native || is_all;
     if (argc < 3)
         return 2;
     for (int i = 2; i < argc; i++)
@@ -275,7 +278,7 @@ int main(int argc, char **argv)
     if (fd < 0)
         return 2;
     close(fd);
-    if (!is_native)
+    if (!is_native && !is_all)
         check_pages();
     run_folder(argv[1]);
     unlink(scratch);

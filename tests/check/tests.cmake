@@ -2,6 +2,9 @@
 add_executable(check_labelled check/labelled.c)
 target_link_libraries(check_labelled PRIVATE ptera)
 add_test(NAME check_labelled COMMAND check_labelled ${CMAKE_CURRENT_SOURCE_DIR}/check ${tool})
+# The right ones under all checkers.
+add_test(NAME check_twins COMMAND check_labelled --all ${CMAKE_CURRENT_SOURCE_DIR}/check ${tool})
+set_tests_properties(check_twins PROPERTIES LABELS long)
 add_test(NAME check_formats COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/check/formats.sh ${CMAKE_SOURCE_DIR}
          $<TARGET_FILE:cuda_check> ${tool})
 # Preloaded, libraries with the thread sanitizer do not fit into a program that links it.
@@ -22,10 +25,11 @@ if(is_slow)
 endif()
 add_test(NAME check_bench COMMAND check_bench --every ${every_bench})
 add_test(NAME check_bench_all COMMAND check_bench)
+add_test(NAME check_bench_order COMMAND check_bench --order)
 add_test(NAME check_random COMMAND ${tool} fuzz --check --engine interp --count ${some_random} --out ${CMAKE_CURRENT_BINARY_DIR})
 add_test(NAME check_random_all COMMAND ${tool} fuzz --check --engine interp --count 10000 --out ${CMAKE_CURRENT_BINARY_DIR})
-set_tests_properties(check_bench_all check_random_all PROPERTIES LABELS long TIMEOUT 3600)
-set_tests_properties(check_bench check_bench_all PROPERTIES ENVIRONMENT PTERA_KNOWN=${CMAKE_CURRENT_SOURCE_DIR}/check/known.txt)
+set_tests_properties(check_bench_all check_bench_order check_random_all PROPERTIES LABELS long TIMEOUT 3600)
+set_tests_properties(check_bench check_bench_all check_bench_order PROPERTIES ENVIRONMENT PTERA_KNOWN=${CMAKE_CURRENT_SOURCE_DIR}/check/known.txt)
 
 # Mutants of correct kernels: each is found, or known to be none.
 if(Python3_EXECUTABLE AND NOT is_slow)

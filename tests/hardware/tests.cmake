@@ -100,7 +100,9 @@ set_tests_properties(checked_random checked_random_all checked_sync checked_tens
 # Under other schedules, with reads that see old values, they leave the same.
 add_test(NAME ordered_samples COMMAND api_samples)
 add_test(NAME ordered_triton COMMAND api_real --every 1 ${golden_data}/triton)
-set_tests_properties(ordered_samples ordered_triton PROPERTIES LABELS long TIMEOUT 1800
+add_test(NAME ordered_sync COMMAND golden_sync ${golden_data}/sync)
+set_tests_properties(ordered_samples ordered_triton ordered_sync PROPERTIES LABELS long TIMEOUT 1800)
+set_tests_properties(ordered_samples ordered_triton ordered_sync PROPERTIES
                      ENVIRONMENT "PTERA_OBSERVE=order;PTERA_KNOWN=${CMAKE_CURRENT_SOURCE_DIR}/check/known.txt")
 
 # What `ptera profile` counts, beside an H100's counters: hardware/profile/README.md.
