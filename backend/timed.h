@@ -53,7 +53,7 @@ struct pt_timed_warp {
         latest; /* cycles: when it may issue, when it did, and did at the latest */
     uint32_t stored[PT_TIMED_MEMORIES];
     uint32_t loaded[PT_TIMED_LOADS], n_loads; /* when the last ones are done */
-    uint32_t phases;                          /* of barriers, that it went through */
+    uint32_t phases, barrier; /* of barriers, that it went through; the last one's number */
 };
 
 struct pt_timed_latency {
@@ -76,6 +76,7 @@ struct pt_timed {
     uint32_t (*phases)[PT_TIMED_PHASES]; /* by timed CTA: when the last warp came */
     struct pt_cache *l1;                 /* by SM */
     struct pt_cache l2;
+    uint64_t *waits; /* by instruction: cycles by which the timed warps were later for it */
     struct pt_timed_latency latency;
     struct pt_timed_sums sums;
     uint32_t hot[PT_TIMED_HOT];

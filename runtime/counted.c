@@ -186,6 +186,7 @@ static void put_insns(struct pt_counted *c, const struct pt_job *job, struct pt_
     c->insns = pt_arena_alloc(arena, counts->n * sizeof *c->insns);
     c->counts = pt_arena_alloc(arena, counts->n * sizeof *c->counts);
     c->worst = pt_arena_alloc(arena, counts->n * sizeof *c->worst);
+    c->waits = c->is_timed ? pt_arena_alloc(arena, counts->n * sizeof *c->waits) : NULL;
     for (uint32_t func = 1; func < m->funcs.n; func++)
         if (count_insns(m, func) && (!m->funcs.v[func].is_entry || func == job->kernel->func))
             put_func(c, m, func, arena);
@@ -219,6 +220,7 @@ static struct pt_counted *make(const struct pt_job *job)
     c->sm_warps = l->sm_warps;
     c->ctas = (uint32_t)pt_device_blocks(engine->device, (int)l->threads, (int)c->registers,
                                          (int)(l->shared_bytes - PT_SHARED_BASE));
+    c->is_timed = l->timed;
     put_insns(c, job, &arena);
     arena.oom = NULL;
     c->arena = arena;
@@ -258,8 +260,10 @@ static void add_func(struct pt_counted *c, const struct pt_counted_func *x,
     pt_counts_spread(f, x->leads, sum);
     for (uint32_t i = 0; i < f->insns.n; i++) {
         add(&c->counts[x->first + i], &sum[i]);
-        if (c->is_timed)
-            pt_timed_add_cost(&c->time, pt_insn_form(m, &f->insns.v[i]), sum[i].warps);
+        if (!c->is_timed)
+            continue;
+        pt_timed_add_cost(&c->time, pt_insn_form(m, &f->insns.v[i]), sum[i].warps);
+        c->waits[x->first + i] += job->launch.timed->waits[counts->first[x->func] + i];
     }
     const struct pt_counted_worst *worst = &counts->worst[counts->first[x->func]];
     for (uint32_t i = 0; i < f->insns.n; i++)
@@ -273,7 +277,6 @@ void pt_counted_end(struct pt_job *job, uint64_t ns)
     pthread_mutex_lock(&engine->counted_lock);
     struct pt_counted *c = find_or_make(job);
     if (c) {
-        c->is_timed = job->launch.timed;
         for (uint32_t i = 0; i < c->funcs.n; i++)
             add_func(c, &c->funcs.v[i], job);
         c->launches++;

@@ -42,6 +42,7 @@ struct pt_counted {
     struct pt_counted_worst *worst; /* likewise */
     bool is_timed;
     struct pt_timed_sums time; /* likewise */
+    uint64_t *waits;           /* by instruction, likewise: pt_timed.waits */
 };
 
 void pt_counted_init(ptera_engine *engine);

@@ -69,6 +69,8 @@ static void put(FILE *out, const struct pt_counted *c)
         put_time(out, &c->time);
     for (uint32_t i = 0; i < c->n; i++) {
         put_insn(out, &c->insns[i], &c->counts[i]);
+        if (c->is_timed && c->waits[i])
+            fprintf(out, "waits %" PRIu64 "\n", c->waits[i]);
         if (c->worst[i].rank)
             put_worst(out, &c->worst[i]);
     }

@@ -228,6 +228,7 @@ static struct pt_timed *lay_out(struct layout *l, const struct pt_job *job,
     fixed.warps = take(l, n_warps, sizeof *fixed.warps);
     fixed.ready = take(l, n_warps * fixed.n_regs, sizeof *fixed.ready);
     fixed.phases = take(l, PT_TIMED_PATHS, sizeof *fixed.phases);
+    fixed.waits = take(l, counts->n, sizeof *fixed.waits);
     fixed.l1 = take(l, n_l1, sizeof *fixed.l1);
     for (uint64_t i = 0; i < n_l1; i++) {
         struct pt_cache cache;

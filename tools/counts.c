@@ -173,6 +173,10 @@ static const char *read_line(struct counts *counts, char *line)
             read_insn(x, at);
         return x ? NULL : strerror(ENOMEM);
     }
+    if (k && k->n && !strcmp(name, "waits")) {
+        k->insns[k->n - 1].waits = next_number(&at);
+        return NULL;
+    }
     if (k && k->n && !strcmp(name, "worst") && !k->insns[k->n - 1].worst)
         return read_worst(&k->insns[k->n - 1], at) ? NULL : strerror(ENOMEM);
     return k && read_field(k, name, at) ? NULL : "this is no file of ptera_engine_counts_save";

@@ -39,6 +39,7 @@ struct counted_insn {
     unsigned file_line; /* 0: not known */
     const char *file;
     struct counted_worst *worst; /* NULL: none is known */
+    uint64_t waits;              /* cycles, of kernels that were timed */
 };
 
 /* The launches of a kernel in one shape. */

@@ -59,6 +59,7 @@ struct line_sums places_sum(const struct places *p, size_t from, size_t to)
         s.requests += global->requests + local->requests;
         s.wavefronts += x->spaces[COUNTED_SHARED].parts;
         s.conflicts += x->spaces[COUNTED_SHARED].conflicts;
+        s.waits += x->waits;
         s.atomics += kind == KIND_ATOM || kind == KIND_RED ? x->on : 0;
     }
     return s;

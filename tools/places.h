@@ -27,7 +27,7 @@ size_t places_line_end(const struct places *p, size_t i);
 
 /* Over the instructions of a line. */
 struct line_sums {
-    uint64_t warps, lanes, sectors, requests, wavefronts, conflicts, atomics;
+    uint64_t warps, lanes, sectors, requests, wavefronts, conflicts, atomics, waits;
 };
 struct line_sums places_sum(const struct places *p, size_t from, size_t to);
 

@@ -9,13 +9,19 @@
 
 /* ---- a table --------------------------------------------------------------------------------- */
 
-static void put_line(FILE *out, const struct places *p, size_t from, size_t to, uint64_t all,
-                     struct source *source)
+static double percent(uint64_t part, uint64_t all)
+{
+    return all ? 100.0 * (double)part / (double)all : 0;
+}
+
+static void put_line(FILE *out, const struct places *p, size_t from, size_t to,
+                     const struct line_sums *all, struct source *source)
 {
     const struct line_sums s = places_sum(p, from, to);
     fprintf(out, "%6u %12" PRIu64 " %5.1f %5.1f ", p->v[from].line, s.warps,
-            all ? 100.0 * (double)s.warps / (double)all : 0,
-            s.warps ? (double)s.lanes / (double)s.warps : 0);
+            percent(s.warps, all->warps), s.warps ? (double)s.lanes / (double)s.warps : 0);
+    if (all->waits)
+        fprintf(out, "%5.1f ", percent(s.waits, all->waits));
     if (s.requests)
         fprintf(out, "%10" PRIu64 " %5.1f ", s.sectors, (double)s.sectors / (double)s.requests);
     else
@@ -30,16 +36,15 @@ static void put_line(FILE *out, const struct places *p, size_t from, size_t to, 
 static void put_kernel_lines(FILE *out, const struct counted_kernel *k, const struct places *p)
 {
     struct source source = {0};
-    struct sums s;
-    metrics_sum(&s, k);
+    const struct line_sums all = places_sum(p, 0, p->n);
     fprintf(out, "%s\n", k->name);
     for (size_t i = 0; i < p->n; i = places_line_end(p, i)) {
         if (!i || strcmp(p->v[i].file, p->v[i - 1].file) != 0)
             fprintf(out,
-                    "%s\n  line        warps     %% lanes    sectors  each wavefronts "
+                    "%s\n  line        warps     %% lanes %s   sectors  each wavefronts "
                     "conflicts\n",
-                    p->v[i].file);
-        put_line(out, p, i, places_line_end(p, i), s.warps, &source);
+                    p->v[i].file, all.waits ? "time % " : "");
+        put_line(out, p, i, places_line_end(p, i), &all, &source);
     }
     places_source_close(&source);
 }

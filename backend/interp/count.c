@@ -144,7 +144,7 @@ static void count_shared_atomic(struct pt_counted_access *to, const struct pt_fo
 static void count_shared(struct pt_counted_access *to, const struct pt_event *e, uint32_t lanes,
                          const struct pt_access *access)
 {
-    const struct pt_form *form = pt_count_form(e);
+    const struct pt_form *form = pt_sectors_form(e);
     bool may_join = !(access->use & PT_USE_WRITE) && !(form->effects & PT_FX_WARP);
     if (access->use & PT_USE_ATOMIC && !counts_lanes(e, form)) {
         count_shared_atomic(to, form, lanes, access->address);

@@ -24,10 +24,4 @@ static inline struct pt_counted_access *pt_count_space(const struct pt_event *e,
                 .spaces[space];
 }
 
-static inline const struct pt_form *pt_count_form(const struct pt_event *e)
-{
-    return pt_insn_form(e->frame->state->program->base.image->module,
-                        &e->frame->body->func->insns.v[e->insn]);
-}
-
 #endif

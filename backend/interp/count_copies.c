@@ -1,5 +1,6 @@
 /* Counts cp.async as an H100 does (tests/hardware/profile/README.md). */
 #include "backend/interp/count.h"
+#include "backend/interp/sectors.h"
 
 enum { BANKS = 32, WORD = 4, SECTOR = 32, LINE = 128 };
 
@@ -85,7 +86,7 @@ static uint32_t count_bypassing(const struct pt_copies *c, uint32_t lanes,
 
 void pt_count_copies_add(const struct pt_event *e, const struct pt_copies *c)
 {
-    const struct pt_form *form = pt_count_form(e);
+    const struct pt_form *form = pt_sectors_form(e);
     struct pt_counted_access *global = pt_count_space(e, PT_COUNTED_GLOBAL),
                              *shared = pt_count_space(e, PT_COUNTED_SHARED);
     struct pt_access read = {.address = c->from, .bytes = c->bytes, .use = PT_USE_READ};

@@ -6,6 +6,12 @@
 #include "backend/interp/state.h"
 #include "backend/observer.h"
 
+static inline const struct pt_form *pt_sectors_form(const struct pt_event *e)
+{
+    return pt_insn_form(e->frame->state->program->base.image->module,
+                        &e->frame->body->func->insns.v[e->insn]);
+}
+
 enum { PT_SECTOR_SHIFT = 5 };
 enum {
     PT_SECTORS_WIDEST = 32, /* bytes of a lane's access; more are of asynchronous copies */

@@ -41,6 +41,8 @@ is 'metrics of a model' ends 0 --metrics dram__bytes_read.sum --read "$work/time
 is 'bytes of memory' grep -qE 'dram__bytes_read.sum +byte +8[0-9]{3}$' "$work/stderr"
 is 'they turn it on' ends 0 --metrics achieved_occupancy,l1tex__t_sector_hit_rate.pct $saxpy
 is 'hits' grep -qE 'l1tex__t_sector_hit_rate.pct +% +33.33$' "$work/stderr"
+is 'lines have times' ends 0 --lines --read "$work/timed"
+is 'of the timed warps' holds "$work/stderr" "time %"
 is 'other device' ends 0 --estimate a100 $saxpy
 is 'not sure' holds "$work/stderr" "the error is not known"
 is 'no such device' ends 2 --estimate h1000 $saxpy
