@@ -1,14 +1,14 @@
 # The compiler: everything once more as native code, and both engines compared.
 if(PTERA_JIT)
-  add_test(NAME cases_jit COMMAND run_cases ${CMAKE_SOURCE_DIR} tests/jit/cases ${tool})
+  add_test(NAME cases_jit COMMAND run_cases ${sample_tests_jit_cases} ${CMAKE_SOURCE_DIR} tests/jit/cases ${tool})
   foreach(level ${levels}) # vectors of other widths
     set(at_level ${CMAKE_CURRENT_SOURCE_DIR}/runner/at_level.sh ${level} $<TARGET_FILE:ptera_tool>)
     add_test(NAME cases_jit_${level} COMMAND ${at_level} $<TARGET_FILE:run_cases> ${CMAKE_SOURCE_DIR} tests/jit/cases ${tool})
-    set_tests_properties(cases_jit_${level} PROPERTIES ENVIRONMENT ${jit_cache})
+    set_tests_properties(cases_jit_${level} PROPERTIES ENVIRONMENT ${jit_cache} LABELS long)
   endforeach()
   foreach(cases tests/ptx samples)
     string(REPLACE "/" "_" name ${cases})
-    add_test(NAME both_${name} COMMAND run_cases --with "--engine both" ${CMAKE_SOURCE_DIR} ${cases} ${tool})
+    add_test(NAME both_${name} COMMAND run_cases ${sample_${name}} --with "--engine both" ${CMAKE_SOURCE_DIR} ${cases} ${tool})
   endforeach()
   foreach(program samples real limits space)
     add_test(NAME jit_${program} COMMAND api_${program})

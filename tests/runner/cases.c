@@ -1,12 +1,14 @@
 /* Runs one-file cases: PTX or CUDA files whose comments say what to run and what must come out.
  *
- *   run_cases [--interpreted] [--with OPTION | --but OPTION] ROOT DIR PTERA...
+ *   run_cases [--interpreted] [--sample N] [--day D] [--with OPTION | --but OPTION] ROOT DIR
+ *             PTERA...
  *
  * Every *.ptx and *.cu under DIR; paths are relative to ROOT. PTERA may have the words of an
  * emulator before it. OPTION is given to every `ptera run`; other commands and files that name it
  * themselves are left out, and with --isolate what asks for native code, as isolated launches are
  * interpreted. --but: only what --with leaves out so. --interpreted: PTERA has no compiler;
- * commands that ask for it are skipped.
+ * commands that ask for it are skipped. --sample: of N cases one, others each day; --day D, days
+ * since 1970, repeats another day's.
  *
  *   // RUN: ptera run %s -k k -b 4 iota:u32:4@u32    a command (%s: this file; %t: a scratch
  * folder); begins a case
@@ -26,6 +28,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 enum { MAX_CASES = 256, MAX_LINES = 64, MAX_WORDS = 256 };
@@ -40,7 +43,8 @@ struct test_case {
 
 static char **tool; /* what `ptera` stands for: words, then NULL */
 static const char *option;
-static bool is_interpreted, is_rest; /* is_rest: of --but */
+static bool is_interpreted, is_rest;          /* is_rest: of --but */
+static unsigned long sample = 1, day, n_seen; /* of `sample` cases the `day`-th is run */
 static char scratch[] = "/tmp/ptera-cases-XXXXXX";
 static int passed, failed, skipped;
 
@@ -286,7 +290,8 @@ static void run_file(const char *file)
             printf("skipped %s: it needs the compiler\n", file);
             skipped++;
         } else if (!option || (!leaves_out && takes_option(cases[i].command)) != is_rest) {
-            run_case(&cases[i], file);
+            if (n_seen++ % sample == day % sample)
+                run_case(&cases[i], file);
         }
     }
     free(text);
@@ -318,28 +323,47 @@ static void run_folder(const char *folder)
         free(entries);
 }
 
+/* The options before ROOT: the index of the first word after them. */
+static int parse_options(int argc, char **argv)
+{
+    int i = 1;
+    for (; i < argc && !strncmp(argv[i], "--", 2); i++) {
+        const char *name = argv[i];
+        if (!strcmp(name, "--interpreted")) {
+            is_interpreted = true;
+            continue;
+        }
+        if (++i == argc)
+            break;
+        if (!strcmp(name, "--sample")) {
+            sample = strtoul(argv[i], NULL, 10);
+        } else if (!strcmp(name, "--day")) {
+            day = strtoul(argv[i], NULL, 10);
+        } else {
+            is_rest = !strcmp(name, "--but");
+            option = argv[i];
+        }
+    }
+    return i;
+}
+
 int main(int argc, char **argv)
 {
-    if (argc > 1 && !strcmp(argv[1], "--interpreted")) {
-        is_interpreted = true;
-        argc--;
-        argv++;
-    }
-    if (argc > 2 && (!strcmp(argv[1], "--with") || !strcmp(argv[1], "--but"))) {
-        is_rest = !strcmp(argv[1], "--but");
-        option = argv[2];
-        argc -= 2;
-        argv += 2;
-    }
-    if (argc < 4 || chdir(argv[1]) || !mkdtemp(scratch)) {
-        fprintf(stderr, "usage: run_cases [--interpreted] [--with OPTION | --but OPTION] ROOT DIR "
-                        "PTERA...\n");
+    day = (unsigned long)(time(NULL) / 86400);
+    int first = parse_options(argc, argv);
+    if (argc < first + 3 || sample == 0 || chdir(argv[first]) || !mkdtemp(scratch)) {
+        fprintf(stderr, "usage: run_cases [--interpreted] [--sample N] [--day D] "
+                        "[--with OPTION | --but OPTION] ROOT DIR PTERA...\n");
         return 2;
     }
-    tool = argv + 3;
-    run_folder(argv[2]);
+    const char *folder = argv[first + 1];
+    tool = argv + first + 2;
+    run_folder(folder);
     char *remove_scratch[] = {"rm", "-rf", scratch, NULL};
     execute(remove_scratch, stdout, stderr);
-    printf("%s: %d passed, %d failed, %d skipped\n", argv[2], passed, failed, skipped);
+    if (sample > 1)
+        printf("%s: one case of %lu; the same ones: --sample %lu --day %lu\n", folder, sample,
+               sample, day);
+    printf("%s: %d passed, %d failed, %d skipped\n", folder, passed, failed, skipped);
     return failed > 0 || passed == 0;
 }

@@ -1,4 +1,5 @@
-# What decides numbers, at each CPU level of the interpreter where there are several.
+# What decides numbers, at each CPU level of the interpreter where there are several. The cases take
+# half a minute at each: they are marked long.
 set(levels ${PTERA_LEVELS})
 list(LENGTH levels level_count)
 if(level_count EQUAL 1)
@@ -7,6 +8,7 @@ endif()
 foreach(level ${levels})
   set(at_level ${CMAKE_CURRENT_SOURCE_DIR}/runner/at_level.sh ${level} $<TARGET_FILE:ptera_tool>)
   add_test(NAME cases_${level} COMMAND ${at_level} $<TARGET_FILE:run_cases> ${without_jit} ${CMAKE_SOURCE_DIR} tests/ptx ${tool})
+  set_tests_properties(cases_${level} PROPERTIES LABELS long)
   foreach(set ${golden_sets})
     add_test(NAME golden_${set}_${level} COMMAND ${at_level} $<TARGET_FILE:golden> ${golden_data}/${set})
   endforeach()

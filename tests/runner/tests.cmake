@@ -9,13 +9,13 @@ foreach(cases tests/ptx tests/bad samples)
   if(PTERA_SANITIZE AND PTERA_JIT AND cases STREQUAL tests/ptx) # both_* interprets the others, too
     set(rest --but "--engine both")
   endif()
-  add_test(NAME cases_${name} COMMAND run_cases ${without_jit} ${rest} ${CMAKE_SOURCE_DIR} ${cases} ${tool})
+  add_test(NAME cases_${name} COMMAND run_cases ${without_jit} ${sample_${name}} ${rest} ${CMAKE_SOURCE_DIR} ${cases} ${tool})
 endforeach()
 
 # What is right is right in isolated launches, too: every access is tested there.
 foreach(cases tests/ptx samples)
   string(REPLACE "/" "_" name ${cases})
-  add_test(NAME isolated_${name} COMMAND run_cases ${without_jit} --with --isolate ${CMAKE_SOURCE_DIR} ${cases} ${tool})
+  add_test(NAME isolated_${name} COMMAND run_cases ${without_jit} ${sample_${name}} --with --isolate ${CMAKE_SOURCE_DIR} ${cases} ${tool})
 endforeach()
 add_test(NAME isolated_api_samples COMMAND api_samples isolate)
 add_test(NAME isolated_api_real COMMAND api_real isolate)
