@@ -2,6 +2,7 @@
 #include "backend/interp/causality.h"
 
 #include <stdatomic.h>
+#include <stddef.h>
 
 #include "backend/interp/lines.h"
 #include "ir/bits.h"
@@ -46,17 +47,26 @@ void pt_causality_go_on(const struct pt_frame *f)
 
 static void forget_warp(struct pt_causality *g, struct pt_known *w)
 {
-    for (uint32_t i = 0; i < PT_WARP_SIZE; i++) {
+    for (uint32_t i = 0; i < PT_WARP_SIZE; i++)
         pt_clock_drop(&g->clocks, w->clock[i]);
+    for (uint32_t i = 0; w->has_fenced && i < PT_WARP_SIZE; i++)
         pt_clock_drop(&g->clocks, w->fence[i].clock);
+    for (uint32_t i = 0; w->has_pending && i < PT_WARP_SIZE; i++)
         pt_clock_drop(&g->clocks, w->pending[i].release.clock);
-    }
-    memset(w, 0, sizeof *w);
+    if (w->has_fenced)
+        memset(w->fence, 0, sizeof w->fence);
+    if (w->has_pending)
+        memset(w->pending, 0, sizeof w->pending);
+    w->missed = (struct pt_missed){0};
+    memset(w, 0, offsetof(struct pt_known, fence));
 }
 
 static void forget_cluster(struct pt_causality *g, struct pt_known_cluster *k)
 {
     uint32_t n_ctas = k->n_warps / g->clocks.n_warps;
+    if (!k->has_learned)
+        return;
+    k->has_learned = false;
     for (uint32_t i = 0; i < k->n_warps; i++)
         forget_warp(g, &k->warps[i]);
     for (uint32_t i = 0; i < n_ctas * (PT_CLUSTER_BARRIER + 1) * 2; i++)
@@ -333,6 +343,7 @@ void pt_causality_sync(const struct pt_event *e, const struct pt_sync *sync)
     if (!k)
         return;
     struct pt_known *w = pt_causality_warp(k, e->frame);
+    k->has_learned = true;
     if (sync->where == PT_SYNC_OF_WARP)
         join_lanes(e, w, e->warp->live);
     else if (sync->what == PT_SYNC_RELEASE)

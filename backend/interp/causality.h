@@ -50,6 +50,7 @@ struct pt_known {
     uint32_t cta_time[PT_WARP_SIZE];      /* up to when the clock knows all of the CTA */
     uint32_t cta_least;                   /* the least of those */
     bool has_fenced;                      /* some lane, so that its strong writes may release */
+    bool has_pending;                     /* some lane */
     uint32_t proxy[PT_WARP_SIZE];         /* up to when a lane's own accesses are known to the
                                              async proxy */
     struct {
@@ -90,6 +91,7 @@ struct pt_known_cluster {
     struct pt_known_cluster *next; /* of the launch */
     uint64_t start;                /* the one of its starts that this is of */
     uint32_t born;                 /* what was before, shared memory has forgotten */
+    bool has_learned;              /* there is something of it to be forgotten */
     uint32_t first, n_warps;       /* of all its CTAs */
     uint64_t *shared;              /* cells of all windows */
     char *shared_lines;            /* and lines (lines.h) */

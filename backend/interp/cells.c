@@ -76,59 +76,144 @@ const struct pt_page *pt_cells_find_page(struct pt_cells *cells, uint64_t number
     return recent;
 }
 
-const struct pt_page *pt_cells_split(struct pt_cells *cells, uint64_t address)
+/* ---- splitting lines ------------------------------------------------------------------------- */
+
+enum { LINE_CELLS_BYTES = PT_LINE_WORDS * PT_CELL_BYTES };
+
+static bool split_line(const struct pt_cells *cells, struct pt_page *page, struct pt_line *line)
 {
-    struct pt_page *page = place_of(cells, (address >> PT_PAGE_SHIFT) + 1);
-    uint64_t *made = make_zeros(cells, (size_t)PT_PAGE_CELLS * PT_CELL_BYTES);
-    if (!made) {
-        cells->is_out_of_memory = true;
-        return NULL;
+    uint64_t *made = make_zeros(cells, LINE_CELLS_BYTES);
+    if (!made)
+        return false;
+    pt_line_split(line, pt_cells_at(made, 0));
+    *line = (struct pt_line){.is_split = true};
+    line->accesses[0].stamp = (uintptr_t)made;
+    page->n_split++;
+    return true;
+}
+
+static void free_lines(const struct pt_cells *cells, struct pt_page *page)
+{
+    for (uint64_t i = 0; page->n_split && i < PAGE_LINES; i++) {
+        const struct pt_line *line = pt_line_of(page, i << PT_LINE_SHIFT);
+        if (line->is_split)
+            resize(cells, pt_line_cells(line), 0);
     }
-    for (uint32_t i = 0; i < PAGE_LINES; i++)
-        pt_line_split((const struct pt_line *)(void *)(page->lines + (size_t)i * PT_LINE_BYTES),
-                      pt_cells_at(made, i * PT_LINE_WORDS));
     resize(cells, page->lines, 0);
     page->lines = NULL;
+}
+
+static bool split_page(const struct pt_cells *cells, struct pt_page *page)
+{
+    uint64_t *made = make_zeros(cells, (size_t)PT_PAGE_CELLS * PT_CELL_BYTES);
+    if (!made)
+        return false;
+    for (uint64_t i = 0; i < PAGE_LINES; i++) {
+        const struct pt_line *line = pt_line_of(page, i << PT_LINE_SHIFT);
+        struct pt_cell to = pt_cells_at(made, i * PT_LINE_WORDS);
+        if (line->is_split)
+            memcpy(to.at, pt_line_cells(line), LINE_CELLS_BYTES);
+        else
+            pt_line_split(line, to);
+    }
+    free_lines(cells, page);
     page->cells = made;
-    struct pt_page *recent = &cells->recent[page->number % PT_RECENT_PAGES];
-    *recent = *page;
-    return recent;
+    return true;
+}
+
+struct pt_cell pt_cells_split(struct pt_cells *cells, uint64_t address)
+{
+    enum { LINES_ALONE = 8 };
+    struct pt_page *page = place_of(cells, (address >> PT_PAGE_SHIFT) + 1);
+    bool is_split = page->n_split < LINES_ALONE ? split_line(cells, page, pt_line_of(page, address))
+                                                : split_page(cells, page);
+    if (!is_split) {
+        cells->is_out_of_memory = true;
+        return (struct pt_cell){NULL, 0};
+    }
+    cells->recent[page->number % PT_RECENT_PAGES] = *page;
+    return pt_line_cell(page, address);
+}
+
+struct pt_cell pt_cells_cell(struct pt_cells *cells, uint64_t address)
+{
+    const struct pt_page *page = pt_cells_page(cells, address);
+    struct pt_cell cell = page ? pt_line_cell(page, address) : (struct pt_cell){NULL, 0};
+    return cell.at || !page ? cell : pt_cells_split(cells, address);
+}
+
+/* ---- sites ----------------------------------------------------------------------------------- */
+
+static uint16_t *slot_of(const struct pt_cells *cells, uint32_t func, uint32_t insn)
+{
+    uint32_t i = hash((uint64_t)func << 32 | insn) & (cells->n_site_slots - 1);
+    for (;;) {
+        uint16_t *slot = &cells->site_slots[i];
+        const struct pt_site *site = &cells->sites[*slot];
+        if (!*slot || (site->func == func + 1 && site->insn == insn))
+            return slot;
+        i = (i + 1) & (cells->n_site_slots - 1);
+    }
+}
+
+/* Room for twice as many, with slots for twice those. */
+static bool grow_sites(struct pt_cells *cells)
+{
+    enum { FIRST = 128 };
+    uint32_t room = cells->room_sites ? 2 * cells->room_sites : FIRST;
+    struct pt_site *sites = resize(cells, cells->sites, room * sizeof *sites);
+    uint16_t *slots = sites ? make_zeros(cells, 2 * room * sizeof *slots) : NULL;
+    cells->sites = sites ? sites : cells->sites;
+    if (!slots)
+        return false;
+    if (cells->site_slots)
+        resize(cells, cells->site_slots, 0);
+    cells->site_slots = slots;
+    cells->n_site_slots = 2 * room;
+    cells->room_sites = room;
+    for (uint32_t i = 1; i < cells->n_sites; i++)
+        *slot_of(cells, sites[i].func - 1, sites[i].insn) = (uint16_t)i;
+    return true;
 }
 
 uint32_t pt_cells_site(struct pt_cells *cells, uint32_t func, uint32_t insn)
 {
-    uint32_t i = hash((uint64_t)func << 32 | insn) & (PT_SITES - 1);
-    for (;;) {
-        struct pt_site *site = &cells->sites[i];
-        if (i && site->func == func + 1 && site->insn == insn)
-            return i;
-        if (i && !site->func && cells->n_sites == PT_SITES / 2)
+    uint16_t *slot = slot_of(cells, func, insn);
+    if (*slot || cells->n_sites == PT_SITES)
+        return *slot;
+    if (cells->n_sites == cells->room_sites) {
+        if (!grow_sites(cells))
             return 0;
-        if (i && !site->func) {
-            *site = (struct pt_site){func + 1, insn};
-            cells->n_sites++;
-            return i;
-        }
-        i = (i + 1) & (PT_SITES - 1);
+        slot = slot_of(cells, func, insn);
     }
+    *slot = (uint16_t)cells->n_sites++;
+    cells->sites[*slot] = (struct pt_site){func + 1, insn};
+    return *slot;
 }
 
 bool pt_cells_begin(struct pt_cells *cells, const struct pt_allocator *allocator)
 {
     *cells = (struct pt_cells){.allocator = allocator};
-    cells->sites = make_zeros(cells, PT_SITES * sizeof *cells->sites);
-    return cells->sites && grow(cells);
+    if (!grow_sites(cells) || !grow(cells))
+        return false;
+    cells->sites[0] = (struct pt_site){0};
+    cells->n_sites = 1;
+    return true;
 }
 
 void pt_cells_end(struct pt_cells *cells)
 {
-    for (uint32_t i = 0; i < cells->room; i++)
-        if (cells->pages[i].number)
-            resize(cells,
-                   cells->pages[i].cells ? (void *)cells->pages[i].cells : cells->pages[i].lines,
-                   0);
+    for (uint32_t i = 0; i < cells->room; i++) {
+        struct pt_page *page = &cells->pages[i];
+        if (page->number && page->cells)
+            resize(cells, page->cells, 0);
+        else if (page->number)
+            free_lines(cells, page);
+    }
     if (cells->pages)
         resize(cells, cells->pages, 0);
     if (cells->sites)
         resize(cells, cells->sites, 0);
+    if (cells->site_slots)
+        resize(cells, cells->site_slots, 0);
 }

@@ -1,6 +1,6 @@
 /* Shadow memory: who accessed each word of memory last, in 8 bytes for each byte. A page begins
- * with lines instead, in one byte for each (lines.h), and is split into cells where that does not
- * do.
+ * with lines instead, in one byte for each (lines.h), which are split into cells where that does
+ * not do, each on its own until they are many.
  *
  * A *stamp* is an access: when, by which lanes of which warp, how strong. A cell has that of the
  * last write to a word, and of two reads since: the first, and the last that is not ordered behind
@@ -144,13 +144,14 @@ enum {
 
 /* A place in the program; the first is none. */
 struct pt_site {
-    uint32_t func, insn; /* func is one more, 0: free */
+    uint32_t func, insn; /* func is one more, 0: none */
 };
 
 struct pt_page {
     uint64_t number; /* the address above PT_PAGE_SHIFT, one more; 0: free */
     uint64_t *cells; /* NULL: it has lines so far */
     char *lines;
+    uint32_t n_split; /* of the lines */
 };
 
 /* Cells of memory by its address, and the sites that stamps name. */
@@ -158,8 +159,9 @@ struct pt_cells {
     const struct pt_allocator *allocator;
     struct pt_page *pages; /* a hash table */
     uint32_t n, room;      /* of it */
-    struct pt_site *sites; /* likewise */
-    uint32_t n_sites;
+    struct pt_site *sites; /* by number */
+    uint16_t *site_slots;  /* a hash table of their numbers; 0: free */
+    uint32_t n_sites, room_sites, n_site_slots;
     struct pt_page recent[PT_RECENT_PAGES];
     bool is_out_of_memory;
 };
@@ -174,18 +176,11 @@ static inline const struct pt_page *pt_cells_page(struct pt_cells *cells, uint64
     return recent->number == number ? recent : pt_cells_find_page(cells, number);
 }
 #define pt_cells_split PT_LEVEL_NAME(pt_cells_split)
-/* The page of an address has cells from now on; NULL: there is no memory. */
-const struct pt_page *pt_cells_split(struct pt_cells *cells, uint64_t address);
+/* The line of an address has cells from now on. Returns the word's; at NULL: there is no memory. */
+struct pt_cell pt_cells_split(struct pt_cells *cells, uint64_t address);
+#define pt_cells_cell PT_LEVEL_NAME(pt_cells_cell)
 /* The cell of the word at an address; at NULL: there is no memory. */
-static inline struct pt_cell pt_cells_cell(struct pt_cells *cells, uint64_t address)
-{
-    const struct pt_page *page = pt_cells_page(cells, address);
-    if (page && !page->cells)
-        page = pt_cells_split(cells, address);
-    if (!page)
-        return (struct pt_cell){NULL, 0};
-    return pt_cells_at(page->cells, address >> 2 & (PT_PAGE_CELLS - 1));
-}
+struct pt_cell pt_cells_cell(struct pt_cells *cells, uint64_t address);
 #define pt_cells_site PT_LEVEL_NAME(pt_cells_site)
 /* The number of a place; 0: there are too many. */
 uint32_t pt_cells_site(struct pt_cells *cells, uint32_t func, uint32_t insn);

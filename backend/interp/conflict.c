@@ -268,7 +268,9 @@ static void see_allocated(const struct pt_event *e, uint64_t address, uint64_t b
 static void see_exited(const struct pt_event *e)
 {
     struct pt_conflict a;
-    struct pt_known_cluster *k = pt_causality_cluster(e->frame);
+    const struct pt_launch *l = e->frame->cta->launch;
+    bool is_alone = l->cluster[0] * l->cluster[1] * l->cluster[2] == 1;
+    struct pt_known_cluster *k = is_alone ? NULL : pt_causality_cluster(e->frame);
     if (k && k->endings && begin_access(&a, e->code, e->frame, e->lanes, NULL, 4, PT_USE_READ))
         pt_ending_exit(&a);
 }

@@ -74,14 +74,19 @@ static inline void note_write(const struct pt_conflict *a, const struct pt_word 
     pt_cell_set(c, PT_CELL_WRITE, stamp, a->site, w->bytes);
 }
 
-static inline void see_word(const struct pt_conflict *a, const struct pt_word *w)
+static __attribute__((noinline)) void compare_highest(const struct pt_conflict *a,
+                                                      const struct pt_word *w)
 {
     struct pt_word highest = *w;
+    highest.lane = w->high;
+    compare(a, &highest, PT_CELL_WRITE);
+}
+
+static inline void see_word(const struct pt_conflict *a, const struct pt_word *w)
+{
     bool is_told = compare(a, w, PT_CELL_WRITE);
-    if (!is_told && w->high != w->lane) {
-        highest.lane = w->high;
-        compare(a, &highest, PT_CELL_WRITE);
-    }
+    if (!is_told && w->high != w->lane)
+        compare_highest(a, w);
     if (!(a->use & PT_USE_WRITE)) {
         uint64_t stamp = pt_cell_stamp(w->cell, PT_CELL_WRITE);
         if (!is_told && a->is_constant && stamp && pt_stamp_time(stamp) >= w->born &&
@@ -126,11 +131,6 @@ static void find_shared(const struct pt_conflict *a, uint32_t offset, struct pla
         at->line = NULL;
 }
 
-static void set_cell(struct place *at, const struct pt_page *page, uint64_t address)
-{
-    at->cell = pt_cells_at(page->cells, address >> 2 & (PT_PAGE_CELLS - 1));
-}
-
 /* Its own window of local memory is a thread's alone. */
 static inline struct place find_place(const struct pt_conflict *a, uint64_t address)
 {
@@ -145,12 +145,10 @@ static inline struct place find_place(const struct pt_conflict *a, uint64_t addr
     if (address - (uint64_t)(uintptr_t)cta->local < l->local_stride * l->threads)
         return at;
     const struct pt_page *page = pt_cells_page(&a->launch->cells, address);
-    if (page && page->cells)
-        set_cell(&at, page, address);
-    else if (page)
-        at.line =
-            (struct pt_line *)(void *)&page
-                ->lines[(address & ((1u << PT_PAGE_SHIFT) - 1)) / PT_LINE_BYTES * PT_LINE_BYTES];
+    if (page)
+        at.cell = pt_line_cell(page, address);
+    if (page && !at.cell.at)
+        at.line = pt_line_of(page, address);
     return at;
 }
 
@@ -162,9 +160,7 @@ static void split(const struct pt_conflict *a, struct place *at, uint64_t addres
         pt_line_split(at->line, (struct pt_cell){at->cell.at - first, at->cell.stride});
         at->line->is_split = true; /* until the CTA ends */
     } else if (at->line) {
-        const struct pt_page *page = pt_cells_split(&a->launch->cells, address);
-        if (page)
-            set_cell(at, page, address);
+        at->cell = pt_cells_split(&a->launch->cells, address);
     }
     at->line = NULL;
 }
@@ -239,7 +235,9 @@ static void see_cells(const struct pt_conflict *a, const struct place *at,
 
 /* Lanes whose accesses lie `1 << log` behind each other, or a place that all of them access. */
 struct run {
-    uint32_t lane, n, log;
+    uint32_t lane;  /* the lowest */
+    uint32_t lanes; /* those from it on */
+    uint32_t log;
     uint32_t more; /* lanes behind each that do the same */
 };
 
@@ -262,31 +260,65 @@ static uint32_t words_of_lanes(uint32_t bytes, uint32_t log)
     static const uint32_t firsts[] = {
         [3] = 0x55555555, [4] = 0x11111111, [5] = 0x01010101, [6] = 0x00010001};
     uint32_t words = bytes < 1u << log ? firsts[log] : UINT32_MAX;
-    return bytes == 4 ? words : bytes == 8 ? words * 3 : words * 15;
+    return bytes < 8 || bytes == 1u << log ? words : bytes == 8 ? words * 3 : words * 15;
+}
+
+/* The words of lanes of a line, of which the first is one. */
+static inline uint32_t words_of(uint32_t lanes, uint32_t bytes, uint32_t log)
+{
+    uint32_t words = 0, n = PT_WARP_SIZE - (uint32_t)__builtin_clz(lanes);
+    if (log == 2)
+        return lanes;
+    if (!(lanes & (lanes + 1)))
+        return words_of_lanes(bytes, log) & (uint32_t)((UINT64_C(1) << ((n << log) / 4)) - 1);
+    for (uint32_t left = lanes, of_lane = (1u << bytes / 4) - 1; left; left &= left - 1)
+        words |= of_lane << ((uint32_t)__builtin_ctz(left) << log) / 4;
+    return words;
 }
 
 static void see_run(const struct pt_conflict *a, struct pt_line_bounds *b, const struct run *run)
 {
     uint64_t is_write = a->use & PT_USE_WRITE ? 1 : 0;
     uint32_t log = run->log == PT_LINE_ALL ? (uint32_t)__builtin_ctz(a->bytes) : run->log;
-    uint32_t pattern = a->bytes < 1u << log ? words_of_lanes(a->bytes, log) : UINT32_MAX;
-    uint64_t address = a->address[run->lane], line;
-    uint64_t end = address + ((uint64_t)(run->n - 1) << log) + a->bytes;
-    for (uint64_t i = address, low = run->lane; i < end; i = line + (i & ((1u << log) - 1))) {
-        line = (i | ((1u << PT_LINE_SHIFT) - 1)) + 1;
-        uint64_t stop = line < end ? line : end;
-        uint32_t first = i / 4 % PT_LINE_WORDS, n = (uint32_t)(stop - i) / 4;
-        uint64_t words = ((UINT64_C(1) << n) - 1) & pattern;
+    uint64_t address = a->address[run->lane];
+    for (uint32_t lane = run->lane, left = run->lanes, n; left; left = n < 32 ? left >> n : 0) {
+        uint32_t skipped = (uint32_t)__builtin_ctz(left);
+        left >>= skipped;
+        lane += skipped;
+        address += (uint64_t)skipped << log;
+        uint32_t in_line = (uint32_t)address & ((1u << PT_LINE_SHIFT) - 1);
+        n = ((1u << PT_LINE_SHIFT) - in_line + (1u << log) - 1) >> log;
+        uint32_t lanes = left & (uint32_t)((UINT64_C(1) << (n < 32 ? n : 32)) - 1);
         struct pt_line_access e = {.stamp = a->stamp | is_write << PT_STAMP_IS_WRITE |
-                                            low << PT_STAMP_LOW |
+                                            (uint64_t)lane << PT_STAMP_LOW |
                                             (uint64_t)run->more << PT_STAMP_HIGH,
-                                   .words = (uint32_t)(words << first),
+                                   .words = words_of(lanes, a->bytes, log) << in_line / 4,
                                    .site = (uint16_t)a->site,
-                                   .first = (uint8_t)first,
+                                   .first = (uint8_t)(in_line / 4),
                                    .log = (uint8_t)run->log};
-        see_line(a, b, i, &e);
-        low += run->log == PT_LINE_ALL ? 0 : (stop - i + (1u << log) - 1) >> log;
+        see_line(a, b, address, &e);
+        lane += n;
+        address += (uint64_t)n << log;
     }
+}
+
+/* ---- shapes of a warp's addresses ------------------------------------------------------------ */
+
+/* The words of a lane where those are in cells, or are to be. False: they are in a line. */
+static inline bool see_own_cells(const struct pt_conflict *a, uint32_t lane)
+{
+    uint64_t address = a->address[lane];
+    struct place at = find_place(a, address);
+    if (at.line && !a->scope)
+        return false;
+    if (at.line)
+        split(a, &at, address);
+    struct pt_word w = {.cell = at.cell, .lane = lane, .high = lane, .bytes = 15, .born = at.born};
+    for (uint32_t i = 0; w.cell.at && i < a->bytes; i += 4, w.cell.at++) {
+        w.address = address + i;
+        see_word(a, &w);
+    }
+    return true;
 }
 
 /* The lowest of `left`, and those behind it that do as it does. Returns them. */
@@ -295,61 +327,96 @@ static uint32_t see_some(const struct pt_conflict *a, struct pt_line_bounds *b, 
 {
     uint32_t lane = (uint32_t)__builtin_ctz(left), n = count_run(a, left, lane, a->bytes), more = 0;
     uint64_t bytes = (uint64_t)n * a->bytes;
+    bool are_words = log >= 2 && log < PT_LINE_ALL && !(a->address[lane] & 3);
     if (n == 1 && !(a->use & PT_USE_WRITE))
         more = (n = count_run(a, left, lane, 0)) - 1;
-    if (log < PT_LINE_ALL && !((a->address[lane] | bytes) & 3)) {
-        struct run run = {lane, bytes > a->bytes ? n : 1, bytes > a->bytes ? log : PT_LINE_ALL,
-                          more};
-        see_run(a, b, &run);
+    if (are_words && n == 1 && see_own_cells(a, lane))
+        return 1u << lane;
+    uint32_t lanes = (uint32_t)((UINT64_C(1) << n) - 1);
+    if (log < PT_LINE_ALL && !a->scope && !((a->address[lane] | bytes) & 3)) {
+        bool is_run = bytes > a->bytes;
+        see_run(a, b, &(struct run){lane, is_run ? lanes : 1, is_run ? log : PT_LINE_ALL, more});
     } else {
         struct pt_word w = {.lane = lane, .high = lane + more};
-        n = more + 1;
+        lanes = (uint32_t)((UINT64_C(1) << (more + 1)) - 1);
         see_range(a, &w, a->address[lane], a->bytes, see_word);
     }
-    return (uint32_t)(((UINT64_C(1) << n) - 1) << lane);
+    return lanes << lane;
 }
 
-/* True if the lanes of half a warp access what lies `step` apart. */
-static bool is_half(const struct pt_conflict *a, uint32_t lane, uint64_t step)
+/* True if those of `lanes` access what lies `step` apart, lane by lane. */
+static bool is_linear(const struct pt_conflict *a, uint32_t lanes, uint32_t lane, uint64_t step)
 {
-    return pt_shape_is_run64(a->address + lane, HALF, step);
+    uint64_t first = a->address[lane] - lane * step, differ = 0;
+    if (lanes == UINT32_MAX)
+        return pt_shape_is_run64(a->address, PT_WARP_SIZE, step);
+    for (uint64_t i = 0; i < PT_WARP_SIZE; i++)
+        differ |= (a->address[i] - first - i * step) & -(uint64_t)(lanes >> i & 1);
+    return !differ;
 }
 
-/* The log of a power of two by which the lanes of half a warp are apart, PT_LINE_ALL if they are
- * not, but read one place, or more: neither. */
-static uint32_t shape_of_half(const struct pt_conflict *a, uint32_t lane)
+/* The log of a power of two by which lanes are apart, PT_LINE_ALL if they are not, but read one
+ * place, or more: neither. */
+static uint32_t shape_of(const struct pt_conflict *a, uint32_t lanes)
 {
     enum { MOST = 1 << (PT_LINE_SHIFT - 1), NEITHER = PT_LINE_ALL + 1 };
-    uint64_t step = a->address[lane + 1] - a->address[lane];
+    uint32_t lane = (uint32_t)__builtin_ctz(lanes), rest = lanes & (lanes - 1);
+    uint32_t from_lane = lanes >> lane, n = (uint32_t)__builtin_popcount(lanes);
+    bool are_parts = a->bytes < 4; /* of words, which have to be whole */
+    if (a->address[lane] & 3 ||
+        (are_parts && (from_lane & (from_lane + 1) || n * a->bytes & 3 || n == 1)))
+        return NEITHER;
+    if (!rest)
+        return PT_LINE_ALL;
+    uint32_t next = (uint32_t)__builtin_ctz(rest);
+    uint64_t step = (a->address[next] - a->address[lane]) / (next - lane);
     bool is_read = !(a->use & PT_USE_WRITE), is_power = !(step & (step - 1));
-    if (a->address[lane] & 3 || !is_power || step > MOST || (step && step < a->bytes) ||
-        (a->bytes < 4 && step != a->bytes) || (!step && !is_read) || !is_half(a, lane, step))
+    bool is_apart = step && step <= MOST && (are_parts ? step == a->bytes : step >= a->bytes);
+    bool is_one = !step && is_read && !are_parts;
+    if (!is_power || !(is_apart || is_one) || !is_linear(a, lanes, lane, step))
         return NEITHER;
     return step ? (uint32_t)__builtin_ctzll(step) : PT_LINE_ALL;
 }
 
-/* All of a warp: its halves, or both as one. Returns the lanes that are left. */
-static uint32_t see_halves(const struct pt_conflict *a, struct pt_line_bounds *b)
+/* True if the halves of a warp read the same. */
+static bool are_halves_alike(const struct pt_conflict *a, const uint32_t log[2])
 {
-    uint32_t log[] = {shape_of_half(a, 0), shape_of_half(a, HALF)}, left = 0;
-    uint64_t apart = a->address[HALF] - a->address[0];
-    bool is_one = log[0] == log[1] && log[0] <= PT_LINE_ALL;
-    bool is_twice = is_one && !apart && !(a->use & PT_USE_WRITE) && a->bytes >= 4;
-    if (is_twice && log[0] == PT_LINE_ALL) {
-        see_run(a, b, &(struct run){0, 1, PT_LINE_ALL, PT_WARP_SIZE - 1});
-    } else if (is_twice) {
-        see_run(a, b, &(struct run){0, HALF, log[0], HALF});
-    } else if (is_one && log[0] < PT_LINE_ALL && apart == (uint64_t)HALF << log[0]) {
-        see_run(a, b, &(struct run){0, PT_WARP_SIZE, log[0], 0});
-    } else {
-        for (uint32_t i = 0; i < 2; i++) {
-            bool is_all = log[i] == PT_LINE_ALL;
-            struct run run = {i * HALF, is_all ? 1 : HALF, log[i], is_all ? HALF - 1 : 0};
-            if (log[i] <= PT_LINE_ALL)
-                see_run(a, b, &run);
-            else
-                left |= UINT32_MAX >> HALF << i * HALF;
-        }
+    return log[0] == log[1] && log[0] < PT_LINE_ALL && a->address[0] == a->address[HALF] &&
+           a->lanes == UINT32_MAX && !(a->use & PT_USE_WRITE) && a->bytes >= 4;
+}
+
+static void see_shape(const struct pt_conflict *a, struct pt_line_bounds *b, uint32_t lanes,
+                      uint32_t log, uint32_t more)
+{
+    uint32_t lane = (uint32_t)__builtin_ctz(lanes), last = 31 - (uint32_t)__builtin_clz(lanes);
+    struct run run = {lane, lanes >> lane, log, more};
+    if (log == PT_LINE_ALL)
+        run = (struct run){lane, 1, log, last - lane};
+    see_run(a, b, &run);
+}
+
+/* All as one, or the halves of a warp. Returns the lanes that are left. */
+static uint32_t see_shapes(const struct pt_conflict *a, struct pt_line_bounds *b)
+{
+    enum { LOW_HALF = UINT32_MAX >> HALF };
+    uint32_t half[] = {a->lanes & LOW_HALF, a->lanes & ~(uint32_t)LOW_HALF}, left = 0;
+    uint32_t all = shape_of(a, a->lanes);
+    if (all <= PT_LINE_ALL) {
+        see_shape(a, b, a->lanes, all, 0);
+        return 0;
+    }
+    if (!half[0] || !half[1])
+        return a->lanes;
+    uint32_t log[] = {shape_of(a, half[0]), shape_of(a, half[1])};
+    if (are_halves_alike(a, log)) {
+        see_shape(a, b, LOW_HALF, log[0], HALF);
+        return 0;
+    }
+    for (uint32_t i = 0; i < 2; i++) {
+        if (log[i] <= PT_LINE_ALL)
+            see_shape(a, b, half[i], log[i], 0);
+        else
+            left |= half[i];
     }
     return left;
 }
@@ -363,12 +430,11 @@ void pt_conflict_see(const struct pt_conflict *a)
                                .warp = a->warp->number,
                                .warp_time = a->warp->warp_time,
                                .is_constant = a->is_constant};
-    bool has_log = !a->scope && a->bytes <= BYTES_MOST && !(a->bytes & (a->bytes - 1));
+    bool has_log = a->bytes <= BYTES_MOST && !(a->bytes & (a->bytes - 1));
     uint32_t log = has_log ? (uint32_t)__builtin_ctz(a->bytes) : PT_LINE_ALL;
     if (a->lanes != UINT32_MAX)
         b.cta_time = pt_causality_least(a->warp, a->lanes);
-    bool is_full = has_log && a->lanes == UINT32_MAX;
-    for (uint32_t left = is_full ? see_halves(a, &b) : a->lanes; left;)
+    for (uint32_t left = has_log && !a->scope ? see_shapes(a, &b) : a->lanes; left;)
         left &= ~see_some(a, &b, left, log);
     if (a->launch->cells.is_out_of_memory)
         pt_causality_blind(a->frame, "there is no memory for who accessed what");

@@ -6,6 +6,7 @@ void pt_ending_access(const struct pt_conflict *a)
 {
     struct pt_known_cluster *k = a->cluster;
     uint32_t n_ctas = k->n_warps / a->launch->clocks.n_warps;
+    k->has_learned = true;
     for (uint32_t left = a->lanes; left; left &= left - 1) {
         uint32_t lane = (uint32_t)__builtin_ctz(left);
         uint64_t offset = a->address[lane] - (uint64_t)(uintptr_t)a->frame->shared;
@@ -39,6 +40,7 @@ void pt_ending_exit(const struct pt_conflict *a)
     struct pt_causality *g = a->launch;
     uint32_t rank = a->frame->cta->cluster_rank;
     struct pt_ending *end = &k->endings[rank];
+    k->has_learned = true;
     pt_causality_gather(g, a->warp, a->lanes, &end->clock);
     end->last = (struct pt_doer){a->warp->number, (uint32_t)__builtin_ctz(a->lanes), a->site};
     end->is_over = !are_left(a);

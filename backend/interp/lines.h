@@ -42,6 +42,27 @@ enum {
 };
 _Static_assert(PT_LINE_BYTES == 1 << PT_LINE_SHIFT, "a byte for each byte");
 
+static inline struct pt_line *pt_line_of(const struct pt_page *page, uint64_t address)
+{
+    size_t in_page = address & ((1u << PT_PAGE_SHIFT) - 1);
+    return (struct pt_line *)(void *)&page->lines[in_page / PT_LINE_BYTES * PT_LINE_BYTES];
+}
+/* The cells of a page's line that is split: a pointer in the place of its accesses. */
+static inline uint64_t *pt_line_cells(const struct pt_line *line)
+{
+    return (uint64_t *)(uintptr_t)line->accesses[0].stamp;
+}
+/* The cell of the word at an address; at NULL: it is in a line. */
+static inline struct pt_cell pt_line_cell(const struct pt_page *page, uint64_t address)
+{
+    if (page->cells)
+        return pt_cells_at(page->cells, address >> 2 & (PT_PAGE_CELLS - 1));
+    const struct pt_line *line = pt_line_of(page, address);
+    if (line->is_split)
+        return pt_cells_at(pt_line_cells(line), address >> 2 & (PT_LINE_WORDS - 1));
+    return (struct pt_cell){NULL, 0};
+}
+
 /* What is surely before all that the lanes do. */
 struct pt_line_bounds {
     uint32_t born;

@@ -221,8 +221,10 @@ static void see_accessed(const struct pt_event *e)
 static void pass(const struct pt_event *e, struct pt_clock **fenced)
 {
     struct pt_causality *g = pt_causality_of(e->frame);
-    struct pt_known *w = pt_causality_warp(pt_causality_cluster(e->frame), e->frame);
+    struct pt_known_cluster *k = pt_causality_cluster(e->frame);
+    struct pt_known *w = pt_causality_warp(k, e->frame);
     struct pt_clock_entry own[1 + PT_WARP_SIZE];
+    k->has_learned = true;
     pt_causality_learn(g, w, e->lanes, *fenced);
     pt_causality_gather(g, w, e->lanes, fenced);
     pt_clock_add(&g->clocks, fenced, own, pt_causality_say(g, w, e->lanes, false, own), NULL);

@@ -91,6 +91,7 @@ static void read_strong(struct pt_causality *g, struct pt_known_cluster *k, stru
 {
     struct pt_doer me = {w->number, a->lane, a->site};
     bool acquires = pt_order_acquires(a->order);
+    k->has_learned = true;
     if (!l->is_released && l->writer.site)
         miss(w, PT_MISSED_RELEASE, PT_SCOPE_NONE, &l->writer, &me);
     for (uint32_t i = 0; i < PT_RELEASES; i++) {
@@ -110,6 +111,7 @@ static void read_strong(struct pt_causality *g, struct pt_known_cluster *k, stru
             pending->is_mixed |= r->is_mixed;
             add_release(g, pending, r->clock, &r->by);
             w->pending[a->lane].scope = a->scope;
+            w->has_pending = true;
             miss(w, PT_MISSED_ACQUIRE, PT_SCOPE_NONE, &r->by, &me);
             w->missed.is_mixed = r->is_mixed;
         }
@@ -335,6 +337,7 @@ void pt_release_fence(const struct pt_event *e)
         return;
     struct pt_causality *g = pt_causality_of(e->frame);
     struct pt_known *w = pt_causality_warp(k, e->frame);
+    k->has_learned = true;
     if (pt_form_has(form, PT_M_async) || pt_form_has(form, PT_M_async_generic))
         pass_proxy(g, w, e->lanes);
     else if (!pt_form_has(form, PT_M_proxy) && !pt_form_has(form, PT_M_alias))
@@ -358,6 +361,7 @@ void pt_release_mbarrier(const struct pt_event *e, const struct pt_sync *sync)
     if (!l)
         return;
     struct pt_release *over = &l->release[0], *running = &l->release[1];
+    k->has_learned = true;
     if (sync->what == PT_SYNC_ACQUIRE) {
         pt_causality_learn(g, w, e->lanes, over->clock);
     } else if (sync->what == PT_SYNC_PHASE) {

@@ -50,9 +50,9 @@ static void tell_word(const struct telling *t, uint64_t address, const struct ac
         tell_access(t, address, read);
 }
 
-static void tell_cells(const struct telling *t, uint64_t first, uint64_t *cells)
+static void tell_cells(const struct telling *t, uint64_t first, uint64_t *cells, uint32_t n)
 {
-    for (uint32_t i = 0; i < PT_PAGE_CELLS; i++) {
+    for (uint32_t i = 0; i < n; i++) {
         struct pt_cell c = pt_cells_at(cells, i);
         struct access write = {0}, read = {0};
         for (int k = 0; k < PT_CELL_STAMPS; k++) {
@@ -86,12 +86,16 @@ static void tell_page(const struct telling *t, const struct pt_page *page)
 {
     uint64_t first = (page->number - 1) << PT_PAGE_SHIFT;
     if (page->cells) {
-        tell_cells(t, first, page->cells);
+        tell_cells(t, first, page->cells, PT_PAGE_CELLS);
         return;
     }
-    for (uint32_t i = 0; i < 1 << (PT_PAGE_SHIFT - PT_LINE_SHIFT); i++)
-        tell_line(t, first + ((uint64_t)i << PT_LINE_SHIFT),
-                  (const struct pt_line *)(void *)(page->lines + (size_t)i * PT_LINE_BYTES));
+    for (uint64_t at = 0; at < 1u << PT_PAGE_SHIFT; at += PT_LINE_BYTES) {
+        const struct pt_line *line = pt_line_of(page, at);
+        if (line->is_split)
+            tell_cells(t, first + at, pt_line_cells(line), PT_LINE_WORDS);
+        else
+            tell_line(t, first + at, line);
+    }
 }
 
 /* Where others of the GPU can acquire what was released. */
