@@ -24,7 +24,8 @@ struct pt_counted_access {
     uint64_t requests; /* of warps */
     uint64_t lanes, bytes;
     uint64_t parts;
-    uint64_t conflicts; /* of shared memory: wavefronts that other words would not have taken */
+    uint64_t conflicts; /* of shared memory: wavefronts that other words would not have taken; of
+                           cp.async past L1: sectors that its tags do not count */
 };
 
 /* While a launch runs, leaders alone have `warps` and `lanes`, and what has a guard has `on`:

@@ -313,14 +313,14 @@ PTERA_API ptera_result ptera_finding_kind_get(unsigned index, ptera_finding_kind
  * those for which its guard held; warps in which it held for a part. Then, for global, local,
  * shared and constant memory and textures each, requests of warps, threads, bytes, and parts:
  * sectors of 32 bytes of global and local memory and textures, wavefronts of shared memory,
- * different words of constant memory; and bank conflicts of shared memory. Then whether it has a
- * guard (0 or 1); what it does (load, store, copy, atom, red, ldgsts: cp.async, bulk_load,
- * bulk_store, bulk_red, branch, or its chapter: "float"), its row in the instruction table
- * ("add_f32"), its spelling, its function, and the source's line and file (0 and - if unknown).
- * Behind it may come a line "worst", of the warp that asked for the most parts at once: the memory
- * (0 to 4, as above), bytes of each thread, lanes as a mask, parts, the CTA's number, the warp's in
- * it, and lanes' addresses, those of global and constant memory and textures from the first 128
- * bytes on that they lie in.
+ * different words of constant memory; and bank conflicts of shared memory (of cp.async past L1, for
+ * global memory: sectors that the cache's tags count less). Then whether it has a guard (0 or 1);
+ * what it does (load, store, copy, atom, red, ldgsts: cp.async, bulk_load, bulk_store, bulk_red,
+ * branch, or its chapter: "float"), its row in the instruction table ("add_f32"), its spelling, its
+ * function, and the source's line and file (0 and - if unknown). Behind it may come a line "worst",
+ * of the warp that asked for the most parts at once: the memory (0 to 4, as above), bytes of each
+ * thread, lanes as a mask, parts, the CTA's number, the warp's in it, and lanes' addresses, those
+ * of global and constant memory and textures from the first 128 bytes on that they lie in.
  * Returns PTERA_ERROR_FILE if it cannot be written. */
 PTERA_API ptera_result ptera_engine_counts_save(ptera_engine *engine, const char *path);
 

@@ -125,6 +125,12 @@ static bool is_mbarrier(enum pt_op op)
     return strstr(pt_op_id(op), "mbarrier");
 }
 
+/* GPUs have no reduction that exchanges, or compares and swaps. */
+static bool returns_always(const struct pt_form *form)
+{
+    return pt_form_has(form, PT_M_exch) || pt_form_has(form, PT_M_cas);
+}
+
 /* Accesses and branches by what they do, others by their chapter. An atomic whose result nobody
  * reads is a reduction, as NVIDIA's assembler has it. */
 static const char *kind_of(const struct pt_form *form, const struct pt_operand *first,
@@ -138,7 +144,7 @@ static const char *kind_of(const struct pt_form *form, const struct pt_operand *
     if (is_mbarrier((enum pt_op)form->op))
         return pt_op_chapter((enum pt_op)form->op);
     if (form->effects & PT_FX_ATOMIC)
-        return has_result ? "atom" : "red";
+        return has_result || returns_always(form) ? "atom" : "red";
     if (form->effects & PT_FX_READ)
         return form->effects & PT_FX_WRITE ? "copy" : "load";
     return form->effects & PT_FX_WRITE ? "store" : pt_op_chapter((enum pt_op)form->op);

@@ -50,38 +50,73 @@ static uint32_t count_sectors(uint32_t lanes, const uint64_t *from, const uint32
     return n;
 }
 
-/* The first lane, and those behind it whose bytes lie behind its own on both sides and in its
- * line. */
-static uint32_t piece_of(uint32_t lanes, const struct pt_copies *c)
+/* What lanes move from a sector of global memory to one of shared memory, each half to the same
+ * half, or each to the other. */
+struct move {
+    uint64_t from, to;     /* sectors */
+    uint32_t is_crossed;   /* 1: halves change places */
+    uint32_t halves;       /* of the source: bits */
+    uint32_t turn;         /* how many moves like it there are before it out of the same sector */
+    bool is_partly_zeroed; /* a lane reads less than it writes */
+};
+
+static bool share_lines(const struct move *a, const struct move *b)
 {
-    uint32_t last = (uint32_t)__builtin_ctz(lanes), piece = lanes & -lanes;
-    uint64_t line = c->from[last] / LINE;
-    for (uint32_t left = lanes & ~piece; left; left &= left - 1) {
-        uint32_t i = (uint32_t)__builtin_ctz(left);
-        if (c->from[i] != c->from[last] + c->bytes || c->to[i] != c->to[last] + c->bytes ||
-            c->from[i] / LINE != line)
-            break;
-        piece |= 1u << i;
-        last = i;
-    }
-    return piece;
+    enum { SHIFT = LINE / SECTOR };
+    return a->from / SHIFT == b->from / SHIFT && a->to / SHIFT == b->to / SHIFT;
 }
 
-/* Past L1: pieces that lie together on both sides come one after the other, and lanes that read a
- * part only once more. Returns sectors. */
-static uint32_t count_bypassing(const struct pt_copies *c, uint32_t lanes,
-                                struct pt_counted_access *shared)
+/* True if both can be made at once, as far as the sector that each comes from allows it. */
+static bool are_alike(const struct move *a, const struct move *b)
 {
-    uint32_t sectors = 0;
-    while (lanes) {
-        uint32_t piece = piece_of(lanes, c), whole = 0;
-        for (uint32_t left = piece; left; left &= left - 1)
-            whole |= c->read[__builtin_ctz(left)] == c->bytes ? left & -left : 0;
-        sectors += count_sectors(piece, c->from, c->read);
-        shared->parts += 1 + (whole && whole != piece);
-        lanes &= ~piece;
+    return share_lines(a, b) && !((a->from ^ a->to ^ b->from ^ b->to) & 1) &&
+           a->is_crossed == b->is_crossed && a->halves == b->halves;
+}
+
+static uint32_t find_moves(struct move moves[PT_WARP_SIZE], uint32_t lanes,
+                           const struct pt_copies *c)
+{
+    enum { HALF = SECTOR / 2 };
+    uint32_t n = 0;
+    for (; lanes; lanes &= lanes - 1) {
+        uint32_t i = (uint32_t)__builtin_ctz(lanes), k = 0;
+        uint64_t from = c->from[i] / HALF, to = c->to[i] / HALF;
+        uint32_t is_crossed = (from ^ to) & 1;
+        while (k < n && (moves[k].from != from / 2 || moves[k].to != to / 2 ||
+                         moves[k].is_crossed != is_crossed))
+            k++;
+        if (k == n)
+            moves[n++] = (struct move){.from = from / 2, .to = to / 2, .is_crossed = is_crossed};
+        moves[k].halves |= 1u << (from & 1);
+        moves[k].is_partly_zeroed |= c->read[i] != c->bytes;
     }
-    return sectors;
+    return n;
+}
+
+/* Past L1, 16 bytes a lane: moves between the same two lines are made at once if they are alike and
+ * come from different sectors, and once more where lanes read a part only. L1's tags count, for two
+ * lines, each sector that is written once. Returns sectors. */
+static uint32_t count_bypassing(const struct pt_copies *c, uint32_t lanes,
+                                struct pt_counted_access *global, struct pt_counted_access *shared)
+{
+    struct move moves[PT_WARP_SIZE];
+    uint32_t n = find_moves(moves, lanes, c);
+    for (uint32_t i = 0; i < n; i++) {
+        bool is_counted = false, is_first = true, was_zeroed = false;
+        for (uint32_t k = 0; k < i; k++) {
+            moves[i].turn += are_alike(&moves[k], &moves[i]) && moves[k].from == moves[i].from;
+            is_counted |= share_lines(&moves[k], &moves[i]) && moves[k].to == moves[i].to;
+        }
+        for (uint32_t k = 0; k < i; k++) {
+            if (!are_alike(&moves[k], &moves[i]) || moves[k].turn != moves[i].turn)
+                continue;
+            is_first = false;
+            was_zeroed |= moves[k].is_partly_zeroed;
+        }
+        global->conflicts += is_counted;
+        shared->parts += is_first + (moves[i].is_partly_zeroed && !was_zeroed);
+    }
+    return n;
 }
 
 void pt_count_copies_add(const struct pt_event *e, const struct pt_copies *c)
@@ -102,7 +137,7 @@ void pt_count_copies_add(const struct pt_event *e, const struct pt_copies *c)
     global->lanes += (uint64_t)__builtin_popcount(reading);
     shared->lanes += (uint64_t)__builtin_popcount(e->lanes);
     if (pt_form_has(form, PT_M_cg)) {
-        sectors = count_bypassing(c, reading, shared);
+        sectors = count_bypassing(c, reading, global, shared);
     } else {
         sectors = count_sectors(reading, c->from, c->read);
         count_cached(e, c, reading, shared);

@@ -110,11 +110,11 @@ add_executable(profile_launch hardware/profile/launch.c)
 target_compile_definitions(profile_launch PRIVATE PTERA_PROFILED)
 target_link_libraries(profile_launch PRIVATE ptera_cuda)
 add_test(NAME profile_h100 COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/hardware/profile/profile.sh
-         ${CMAKE_CURRENT_SOURCE_DIR}/hardware/profile ${CMAKE_CROSSCOMPILING_EMULATOR} $<TARGET_FILE:profile_launch> ${tool})
+         ${CMAKE_CURRENT_SOURCE_DIR}/hardware/profile $<TARGET_FILE:profile_launch> $<TARGET_FILE:estimate_launch> ${tool})
 
 # What `ptera profile --estimate` says, beside an H100's times: hardware/estimate/README.md.
 file(GLOB bench_sets CONFIGURE_DEPENDS bench/second_*.c bench/textures.c)
-add_executable(estimate_launch hardware/estimate/launch.c bench/case.c bench/add.c bench/limits.c bench/first_set.c ${bench_sets})
+add_executable(estimate_launch hardware/estimate/launch.c hardware/samples.c bench/case.c bench/add.c bench/limits.c bench/first_set.c ${bench_sets})
 target_compile_definitions(estimate_launch PRIVATE PTERA_PROFILED)
 target_link_libraries(estimate_launch PRIVATE ptera_cuda m)
 add_test(NAME estimate_h100 COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/hardware/estimate/estimate.sh

@@ -4,13 +4,15 @@
  *
  * FOLDER is tests. CASES has a line for each case: "profile NAME BLOCKS THREADS", a kernel of
  * hardware/profile; or "bench NAME SIZE", the launches of a case of bench, of which the first few
- * are made. With N, line N alone is run. Link with libcuda. */
+ * are made; or "sample ...", a kernel of samples (tests/hardware/samples.h). With N, line N alone
+ * is run. Link with libcuda. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "tests/bench/case.h"
+#include "tests/hardware/samples.h"
 
 #ifdef PTERA_PROFILED
 #include "runtime/cuda/abi.h"
@@ -160,6 +162,8 @@ int main(int argc, char **argv)
             run_profile(argv[1], name, a, b);
         else if (sscanf(line, "bench %99s %u", name, &a) == 2)
             run_bench(argv[1], name, a);
+        else if (strncmp(line, "sample ", 7) == 0)
+            samples_run(argv[1], line + 7);
     }
     fclose(cases);
     return 0;

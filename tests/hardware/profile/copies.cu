@@ -115,6 +115,32 @@ KERNEL(copy_16_half)
     out[I] = s[T];
 }
 
+// Past L1, a warp alone: `from` and `to` in 16 bytes.
+#define BYPASS(name, to, from)                                                                    \
+    KERNEL(bypass_##name)                                                                         \
+    {                                                                                             \
+        extern __shared__ __align__(1024) float s[];                                              \
+        copy((char *)s + (to) * 16, (const char *)in + (from) * 16, 16);                          \
+        wait();                                                                                   \
+    }
+BYPASS(to_backwards, 31 - T, T)
+BYPASS(to_neighbour, T ^ 1, T)
+BYPASS(to_offset, T + 1, T)
+BYPASS(to_stride_3, T * 3, T)
+BYPASS(to_pairs, T / 2 * 6 + T % 2, T)
+BYPASS(to_fours, T / 4 * 12 + T % 4, T)
+BYPASS(offset, T, T + 1)
+BYPASS(offset_to_offset, T + 1, T + 1)
+BYPASS(offset_to_fours, T / 4 * 12 + T % 4, T + 1)
+BYPASS(offset_to_pairs, T / 2 * 6 + T % 2, T + 1)
+BYPASS(stride_2_to_stride_2, T * 2, T * 2)
+BYPASS(stride_2_to_offset, T + 1, T * 2)
+BYPASS(stride_8_to_pairs, T / 2 * 6 + T % 2, T * 8)
+BYPASS(twice, T, T / 2)
+BYPASS(twice_to_offset, T + 1, T / 2)
+BYPASS(twice_backwards, 31 - T, T / 2)
+BYPASS(crossed_to_offset, T + 1, T ^ 2)
+
 // ---- bulk and tensor copies ---------------------------------------------------------------------
 
 __device__ void start(uint32_t barrier, uint32_t bytes)

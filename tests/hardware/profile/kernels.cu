@@ -1,5 +1,5 @@
 // The kernels whose counters an H100 and Ptera are compared in: one way of accessing memory, or of
-// control flow, each. KERNEL(name, blocks, threads): cases.def, made by cases.sh, has these.
+// control flow, each. KERNEL(name, blocks, threads): cases.txt has these.
 //
 // `in` holds 2^22 floats, `out` as many; `at` is a permutation of 0 to 2^20 - 1.
 #include <cstdint>
@@ -34,6 +34,10 @@ OFFSET(1)
 OFFSET(7)
 OFFSET(8)
 OFFSET(31)
+#define STORE_OFFSET(n)                                                                           \
+    KERNEL(store_offset_##n, 256, 256) { out[I + n] = in[I]; }
+STORE_OFFSET(1)
+STORE_OFFSET(31)
 KERNEL(load_backwards, 256, 256) { out[I] = in[65535 - I]; }
 KERNEL(load_broadcast, 256, 256) { out[I] = in[blockIdx.x]; }
 KERNEL(load_by_fours, 256, 256) { out[I] = in[I / 4]; }
@@ -64,6 +68,19 @@ struct particle {
     float4 place, speed, more;
 };
 WIDTH(copy_particles, particle)
+struct mixed {
+    char a;
+    double b;
+    short c;
+};
+WIDTH(copy_mixed, mixed)
+KERNEL(load_field, 256, 256) { out[I] = ((const particle *)in)[I].speed.y; }
+KERNEL(store_field, 256, 256) { ((five *)out)[I].v[3] = in[I]; }
+KERNEL(gather_float2, 256, 256) { ((float2 *)out)[I] = ((const float2 *)in)[at[I]]; }
+KERNEL(gather_near, 256, 256) { out[I] = in[(I & ~1023) + (at[I] & 1023)]; }
+KERNEL(gather_bytes, 256, 256) { out[I] = ((const uint8_t *)in)[at[I] & 65535]; }
+KERNEL(scatter_near, 256, 256) { out[(I & ~1023) + (at[I] & 1023)] = in[I]; }
+KERNEL(scatter_shorts, 256, 256) { ((uint16_t *)out)[at[I]] = (uint16_t)T; }
 KERNEL(scatter_bytes, 256, 256) { ((uint8_t *)out)[at[I]] = (uint8_t)T; }
 #define WIDE_STRIDE(name, type, n)                                                                \
     KERNEL(name, 256, 256) { ((type *)out)[I] = ((const type *)in)[(I * n) & 0x3ffff]; }
@@ -87,8 +104,33 @@ SHARED(1)
 SHARED(2)
 SHARED(3)
 SHARED(4)
+SHARED(5)
+SHARED(6)
+SHARED(7)
 SHARED(8)
+SHARED(9)
+SHARED(10)
+SHARED(11)
+SHARED(12)
+SHARED(13)
+SHARED(14)
+SHARED(15)
 SHARED(16)
+SHARED(17)
+SHARED(18)
+SHARED(19)
+SHARED(20)
+SHARED(21)
+SHARED(22)
+SHARED(23)
+SHARED(24)
+SHARED(25)
+SHARED(26)
+SHARED(27)
+SHARED(28)
+SHARED(29)
+SHARED(30)
+SHARED(31)
 SHARED(32)
 SHARED(33)
 #define SHARED_WIDE(name, type, n)                                                                \
@@ -102,10 +144,25 @@ SHARED(33)
 SHARED_WIDE(shared_float2_stride_1, float2, 1)
 SHARED_WIDE(shared_float2_stride_2, float2, 2)
 SHARED_WIDE(shared_float2_stride_3, float2, 3)
+SHARED_WIDE(shared_float2_stride_4, float2, 4)
+SHARED_WIDE(shared_float2_stride_5, float2, 5)
+SHARED_WIDE(shared_float2_stride_8, float2, 8)
+SHARED_WIDE(shared_float2_stride_16, float2, 16)
 SHARED_WIDE(shared_float4_stride_1, float4, 1)
 SHARED_WIDE(shared_float4_stride_2, float4, 2)
 SHARED_WIDE(shared_float4_stride_3, float4, 3)
+SHARED_WIDE(shared_float4_stride_4, float4, 4)
+SHARED_WIDE(shared_float4_stride_5, float4, 5)
+SHARED_WIDE(shared_float4_stride_8, float4, 8)
 SHARED_WIDE(shared_bytes, uint8_t, 1)
+SHARED_WIDE(shared_bytes_stride_4, uint8_t, 4)
+SHARED_WIDE(shared_bytes_stride_5, uint8_t, 5)
+SHARED_WIDE(shared_shorts, uint16_t, 1)
+SHARED_WIDE(shared_shorts_stride_2, uint16_t, 2)
+SHARED_WIDE(shared_shorts_stride_3, uint16_t, 3)
+SHARED_WIDE(shared_five, five, 1)
+SHARED_WIDE(shared_doubles, double, 1)
+SHARED_WIDE(shared_doubles_stride_2, double, 2)
 KERNEL(shared_broadcast, 64, 256)
 {
     __shared__ float s[256];
@@ -187,6 +244,11 @@ KERNEL(odd_block, 64, 77) { out[I] = in[I]; }
 KERNEL(reduce_same, 64, 256) { atomicAdd(&out[0], in[I]); }
 KERNEL(reduce_spread, 64, 256) { atomicAdd(&out[I], in[I]); }
 KERNEL(reduce_random, 64, 256) { atomicAdd(&out[at[I] & 4095], in[I]); }
+KERNEL(reduce_pairs, 64, 256) { atomicAdd(&out[I / 2], in[I]); }
+KERNEL(reduce_by_eight, 64, 256) { atomicAdd(&out[I & 7], in[I]); }
+KERNEL(reduce_stride_8, 64, 256) { atomicAdd(&out[I * 8], in[I]); }
+KERNEL(atomic_pairs, 64, 256) { out[65536 + I] = atomicExch(&out[I / 2], in[I]); }
+KERNEL(atomic_doubles, 64, 256) { atomicAdd((double *)out + I, (double)in[I]); }
 KERNEL(atomic_same, 64, 256) { out[I + 64] = atomicAdd((int *)out, (int)T); }
 KERNEL(atomic_spread, 64, 256) { out[I] = atomicExch((int *)out + I, (int)T); }
 KERNEL(atomic_shared, 64, 256)
@@ -219,8 +281,50 @@ KERNEL(local_array, 64, 256)
         x += v[(i * 7 + zero + at[I]) & 31];
     out[I] = x;
 }
+KERNEL(local_shorts, 64, 256)
+{
+    short v[64];
+    for (int i = 0; i < 64; i++)
+        v[(i + zero) & 63] = (short)(i * at[I]);
+    out[I] = v[(at[I] + zero) & 63];
+}
+KERNEL(local_lanes, 64, 256)
+{
+    float v[16];
+    for (int i = 0; i < 16; i++)
+        v[i] = in[I] + i;
+    v[(T + zero) & 15] = 1;
+    out[I] = v[(T * 5 + zero) & 15];
+}
 KERNEL(constant_uniform, 64, 256) { out[I] = table[blockIdx.x + zero]; }
 KERNEL(constant_divergent, 64, 256) { out[I] = table[T]; }
+
+// ---- tensor operations --------------------------------------------------------------------------
+
+#define MMA(name, shape, bits, a, b, c)                                                           \
+    KERNEL(name, 16, 128)                                                                         \
+    {                                                                                             \
+        const bits *v = (const bits *)in + I * 4;                                                 \
+        bits d[4] = {v[0], v[1], v[2], v[3]};                                                     \
+        asm volatile("mma.sync.aligned." shape " {%0, %1" c "}, {%2, %3" a "}, {%2" b "}, "       \
+                     "{%0, %1" c "};"                                                             \
+                     : "+r"(d[0]), "+r"(d[1]), "+r"(d[2]), "+r"(d[3]));                           \
+        ((bits *)out)[I] = d[0] + d[1] + d[2] + d[3];                                             \
+    }
+MMA(mma_f16_f32, "m16n8k16.row.col.f32.f16.f16.f32", unsigned, ", %2, %3", ", %3", ", %2, %3")
+MMA(mma_f16_f16, "m16n8k16.row.col.f16.f16.f16.f16", unsigned, ", %2, %3", ", %3", "")
+MMA(mma_f16_k8, "m16n8k8.row.col.f32.f16.f16.f32", unsigned, "", "", ", %2, %3")
+MMA(mma_bf16, "m16n8k16.row.col.f32.bf16.bf16.f32", unsigned, ", %2, %3", ", %3", ", %2, %3")
+MMA(mma_tf32, "m16n8k8.row.col.f32.tf32.tf32.f32", unsigned, ", %2, %3", ", %3", ", %2, %3")
+MMA(mma_s8, "m16n8k32.row.col.s32.s8.s8.s32", unsigned, ", %2, %3", ", %3", ", %2, %3")
+KERNEL(mma_f64, 16, 128)
+{
+    double a = in[I], c = 1, d = 2;
+    asm volatile("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%0, %1}, {%2}, {%2}, {%0, %1};"
+                 : "+d"(c), "+d"(d)
+                 : "d"(a));
+    out[I] = (float)(c + d);
+}
 
 // ---- small programs -----------------------------------------------------------------------------
 
