@@ -18,7 +18,7 @@ enum { SECONDS = 6, ARGUMENTS = 16, PAUSE = 20000 /* us: for messages on their w
 
 struct launch {
     char kernel[128];
-    unsigned grid[3], block[3], cluster[3];
+    unsigned grid[3], block[3], cluster[3], shared;
     unsigned n;
     uint64_t value[ARGUMENTS];
 };
@@ -28,7 +28,8 @@ static void read_shape(const char *text, unsigned shape[3])
     sscanf(text, "%u,%u,%u", &shape[0], &shape[1], &shape[2]);
 }
 
-/* False: an argument of another kind than the labelled set has. */
+/* False: an argument of another kind than the labelled set has, or there is no memory, as where a
+ * case before has done harm. */
 static bool add_argument(struct launch *l, const char *text)
 {
     unsigned long long n;
@@ -68,6 +69,10 @@ static bool read_launch(char *text, struct launch *l)
             read_shape(strtok(NULL, " \n"), l->block);
         else if (!strcmp(word, "--cluster"))
             l->cluster[1] = l->cluster[2] = 1, read_shape(strtok(NULL, " \n"), l->cluster);
+        else if (!strcmp(word, "--shared"))
+            l->shared = (unsigned)atoi(strtok(NULL, " \n"));
+        else if (!strcmp(word, "--schedules") || !strcmp(word, "--order-tolerance"))
+            strtok(NULL, " \n");
         else if (word[0] != '-' && !add_argument(l, word))
             return false;
     }
@@ -88,6 +93,7 @@ static CUresult launch(CUmodule module, struct launch *l)
                              .blockDimX = l->block[0],
                              .blockDimY = l->block[1],
                              .blockDimZ = l->block[2],
+                             .sharedMemBytes = l->shared,
                              .attrs = &cluster,
                              .numAttrs = l->cluster[0] > 0};
     CUresult r = *l->kernel ? cuModuleGetFunction(&f, module, l->kernel) : CUDA_ERROR_NOT_FOUND;
@@ -113,13 +119,11 @@ static CUmodule load(const char *path)
 static bool run_case(CUmodule module, int number, char *command)
 {
     struct launch l;
-    CUresult r = CUDA_SUCCESS;
+    CUresult r = CUDA_ERROR_INVALID_VALUE;
     printf("CASE %d\n", number);
     fflush(stdout);
     alarm(SECONDS);
-    if (!read_launch(command, &l))
-        printf("LEFT %d its arguments\n", number);
-    else
+    if (read_launch(command, &l))
         r = launch(module, &l);
     alarm(0);
     usleep(PAUSE);
