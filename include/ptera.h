@@ -286,7 +286,7 @@ PTERA_API ptera_result ptera_engine_finding_party(const ptera_engine *engine, un
  * a line "id ID", by which a later one takes the place of one before, and a line "NAME VALUE" for
  * each member of ptera_finding and, with "0." and "1." before the name,
  * of the parties; in texts \\ and \n stand for a backslash and a new line. "untold N": there were N
- * more that are not told apart. */
+ * more that are not told apart; "launches N": so many were looked at. */
 PTERA_API ptera_result ptera_engine_findings_save(const ptera_engine *engine, const char *path);
 
 /* A kind of finding. Returns PTERA_ERROR_NOT_FOUND past the last. Strings are static. */

@@ -63,19 +63,30 @@ ptera_result pt_finding_file_append(const ptera_engine *engine, unsigned index, 
     return fclose(out) == 0 ? PTERA_OK : PTERA_ERROR_FILE;
 }
 
-/* How many findings there is no more to say of. */
-static void put_untold(FILE *out, const ptera_engine *engine)
+/* Launches whose findings are told. */
+static unsigned launches_of(const struct pt_findings *f)
 {
-    if (engine->findings.untold)
-        fprintf(out, "untold %" PRIu64 "\n", engine->findings.untold);
+    unsigned n = atomic_load(&f->n_launches);
+    n = n < f->skip ? 0 : n - f->skip;
+    return f->most && f->most < n ? f->most : n;
 }
 
-ptera_result pt_finding_file_append_untold(const ptera_engine *engine, const char *path)
+/* How many findings there is no more to say of, and launches in which all were looked for. */
+static void put_totals(FILE *out, const ptera_engine *engine)
+{
+    unsigned launches = launches_of(&engine->findings);
+    if (engine->findings.untold)
+        fprintf(out, "untold %" PRIu64 "\n", engine->findings.untold);
+    if (launches)
+        fprintf(out, "launches %u\n", launches);
+}
+
+ptera_result pt_finding_file_append_totals(const ptera_engine *engine, const char *path)
 {
     FILE *out = fopen(path, "ae");
     if (!out)
         return PTERA_ERROR_FILE;
-    put_untold(out, engine);
+    put_totals(out, engine);
     return fclose(out) == 0 ? PTERA_OK : PTERA_ERROR_FILE;
 }
 
@@ -88,6 +99,6 @@ ptera_result ptera_engine_findings_save(const ptera_engine *engine, const char *
         return PTERA_ERROR_FILE;
     for (unsigned i = 0; put(out, engine, i); i++)
         continue;
-    put_untold(out, engine);
+    put_totals(out, engine);
     return fclose(out) == 0 ? PTERA_OK : PTERA_ERROR_FILE;
 }

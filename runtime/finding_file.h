@@ -7,7 +7,7 @@
 /* Appends one of them, as ptera_engine_findings_save does all. */
 ptera_result pt_finding_file_append(const ptera_engine *engine, unsigned index, const char *path);
 
-/* Behind them: how many are not told apart, if some are not. */
-ptera_result pt_finding_file_append_untold(const ptera_engine *engine, const char *path);
+/* Behind them: how many are not told apart, if some are not, and how many launches there were. */
+ptera_result pt_finding_file_append_totals(const ptera_engine *engine, const char *path);
 
 #endif

@@ -183,14 +183,27 @@ static bool close_report(FILE *out)
     return out == stderr || fclose(out) == 0;
 }
 
-static void put_end(FILE *out, const struct options *o, unsigned n, unsigned n_notes, bool is_good)
+/* Of a program: whether checkers saw anything of it. */
+static void put_nothing(FILE *out, const struct report *report)
 {
-    const char *tools = o->tools ? o->tools : "--read";
-    unsigned n_errors = n - n_notes;
+    unsigned long long n = report->launches;
     if (n)
-        fprintf(out, "ptera check %s: ", tools);
-    else if (is_good)
-        fprintf(out, "ptera check %s: nothing found\n", tools);
+        fprintf(out, "nothing found in %llu launch%s\n", n, n > 1 ? "es" : "");
+    else
+        fputs("no launch was looked at\n", out);
+}
+
+static void put_end(FILE *out, const struct options *o, const struct report *report,
+                    unsigned n_notes, int status)
+{
+    unsigned n = report->n, n_errors = n - n_notes;
+    bool is_program = status == -1;
+    if (n || is_program || status == EXIT_GOOD)
+        fprintf(out, "ptera check %s: ", o->tools ? o->tools : "--read");
+    if (!n && is_program)
+        put_nothing(out, report);
+    else if (!n && status == EXIT_GOOD)
+        fputs("nothing found\n", out);
     if (n_errors)
         fprintf(out, "%u finding%s%s", n_errors, n_errors > 1 ? "s" : "", n_notes ? ", " : "\n");
     if (n_notes)
@@ -217,7 +230,7 @@ static int put_report(const struct options *o, struct report *report, int status
     o->format->put(out, report);
     report->n = n;
     if (o->format->put == report_text_put)
-        put_end(out, o, n, n_notes, status == EXIT_GOOD);
+        put_end(out, o, report, n_notes, status);
     if (!close_report(out))
         return EXIT_FAILED;
     bool is_found = n > (o->fails_by_notes ? 0 : n_notes);

@@ -103,6 +103,8 @@ static bool take_line(struct report *report, char *line)
         take_id(report, value);
     else if (!strcmp(line, "untold"))
         report->untold += strtoull(value, NULL, 10);
+    else if (!strcmp(line, "launches"))
+        report->launches += strtoull(value, NULL, 10);
     else if (last && (line[0] == '0' || line[0] == '1') && line[1] == '.')
         set(&last->parties[line[0] - '0'], report_party_fields, line + 2, value);
     else if (last)

@@ -18,6 +18,7 @@ struct report {
     struct finding *v;
     unsigned n, current; /* current: that is being read */
     uint64_t untold;     /* what was not told apart any more */
+    uint64_t launches;   /* that were looked at */
 };
 
 /* A member of a finding, or of a party, as files have it; the last has no name. */

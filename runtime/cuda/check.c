@@ -195,7 +195,7 @@ static void put_again(ptera_engine *engine, const char *path)
     for (unsigned i = 0; ptera_engine_finding(engine, i, &finding) == PTERA_OK; i++)
         if (pt_finding_was_told(engine, i, number_of(path)))
             pt_finding_file_append(engine, i, path);
-    pt_finding_file_append_untold(engine, path);
+    pt_finding_file_append_totals(engine, path);
 }
 
 static void put_counts(const ptera_engine *engine)

@@ -57,6 +57,9 @@ is 'who made it' holds "$work/stderr" "made by cuMemAlloc_v2, called by"
 is 'once' test "$(grep -c "^kind mem-out" "$work/program")" = 2 -a \
     "$(grep -c explain "$work/stderr")" = 2
 is 'its own status' ends 5 race -- "$program" leak
+is 'that it was looked at' holds "$work/stderr" "nothing found in 1 launch"
+is 'of a kernel that is not there' ends 5 mem --kernel-name none -- "$program" leak
+is 'that nothing was' holds "$work/stderr" "no launch was looked at"
 if ! grep -q __asan_init "$program"; then # a shell has no sanitizer's runtime
     is 'what it starts' ends 1 mem --target-processes all -- sh -c "'$program' leak; exit 0"
     is 'not that' ends 0 mem --target-processes application-only -- \
