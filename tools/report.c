@@ -169,6 +169,8 @@ static void put_finding(FILE *out, const struct finding *f)
 {
     fputs(f->data.text, out);
     put_frames(out, f->parties[0].frames);
+    if (*f->data.kernel)
+        fprintf(out, "  in kernel '%s'\n", f->data.kernel);
     if (*f->parties[0].allocation)
         fprintf(out, "  the address is %s\n", f->parties[0].allocation);
     if (f->data.parties > 1 && *f->parties[1].instruction)
