@@ -306,9 +306,11 @@ PTERA_API ptera_result ptera_finding_kind_get(unsigned index, ptera_finding_kind
 /* Appends what was counted so far to a file, which `ptera profile --read FILE` reports. Of each
  * kernel in each shape of its launches first lines "NAME VALUE": kernel, module, grid, block,
  * cluster, shared_static and shared_dynamic (bytes), registers, ctas (that the device's SM has at
- * once), sms, sm_warps, launches, ns, device; of observer "time" lines "time NAME VALUE", of all
- * launches (backend/timed.def says what they are), and behind an instruction's line may be one of
- * the cycles by which the timed warps were later for it, "waits". Then one line "insn" for each
+ * once), sms, sm_warps, launches, ns, device; lines "run", of the first 256 launches, with when
+ * each began (CLOCK_MONOTONIC, ns), how long it took, and its stream's number (0: the default one);
+ * of observer "time" lines "time NAME VALUE", of all launches (backend/timed.def says what they
+ * are), and behind an instruction's line may be one of the cycles by which the timed warps were
+ * later for it, "waits". Then one line "insn" for each
  * instruction, with numbers: its line and column in the PTX; warps that came to it; their threads;
  * those for which its guard held; warps in which it held for a part. Then, for global, local,
  * shared and constant memory and textures each, requests of warps, threads, bytes, and parts:

@@ -6,6 +6,7 @@
 #include "backend/observer.h"
 #include "ir/bits.h"
 #include "ir/insn.h"
+#include "runtime/deadline.h"
 #include "runtime/job.h"
 #include "runtime/registers.h"
 #include "runtime/timed.h"
@@ -227,6 +228,7 @@ static struct pt_counted *make(const struct pt_job *job)
     c->ctas = (uint32_t)pt_device_blocks(engine->device, (int)l->threads, (int)c->registers,
                                          (int)(l->shared_bytes - PT_SHARED_BASE));
     c->is_timed = l->timed;
+    c->runs = pt_arena_alloc(&arena, PT_COUNTED_RUNS * sizeof *c->runs);
     put_insns(c, job, &arena);
     arena.oom = NULL;
     c->arena = arena;
@@ -277,14 +279,17 @@ static void add_func(struct pt_counted *c, const struct pt_counted_func *x,
             c->worst[x->first + i] = worst[i];
 }
 
-void pt_counted_end(struct pt_job *job, uint64_t ns)
+void pt_counted_end(struct pt_job *job, uint64_t begun)
 {
     ptera_engine *engine = job->engine;
+    uint64_t ns = pt_now_ns() - begun;
     pthread_mutex_lock(&engine->counted_lock);
     struct pt_counted *c = find_or_make(job);
     if (c) {
         for (uint32_t i = 0; i < c->funcs.n; i++)
             add_func(c, &c->funcs.v[i], job);
+        if (c->launches < PT_COUNTED_RUNS)
+            c->runs[c->launches] = (struct pt_counted_run){begun, ns, job->stream};
         c->launches++;
         c->ns += ns;
     }

@@ -25,6 +25,14 @@ struct pt_counted_func {
     bool *leads;          /* by instruction: pt_counts_find_leaders */
 };
 
+/* When a launch ran. */
+struct pt_counted_run {
+    uint64_t begun, ns; /* CLOCK_MONOTONIC */
+    uint64_t stream;    /* of a program's streams; 0: the default one */
+};
+
+enum { PT_COUNTED_RUNS = 256 /* that are kept: the first ones */ };
+
 struct pt_counted {
     struct pt_counted *next;
     struct pt_arena arena; /* has it, and its texts */
@@ -35,6 +43,7 @@ struct pt_counted {
     uint32_t ctas;          /* that an SM of the device has at once */
     uint32_t sms, sm_warps; /* of the device; warps that an SM has at most */
     uint64_t launches, ns;
+    struct pt_counted_run *runs;
     uint32_t n;
     PT_VEC(struct pt_counted_func) funcs;
     struct pt_counted_insn *insns;  /* of the functions, one after the other */
@@ -47,9 +56,9 @@ struct pt_counted {
 
 void pt_counted_init(ptera_engine *engine);
 void pt_counted_close(ptera_engine *engine);
-/* The launch is about to run, and is over after `ns` nanoseconds. begin returns false if there is
- * no memory; end is to be called if it did not. */
+/* The launch is about to run, and is over, having begun at a time of CLOCK_MONOTONIC. begin returns
+ * false if there is no memory; end is to be called if it did not. */
 bool pt_counted_begin(struct pt_job *job);
-void pt_counted_end(struct pt_job *job, uint64_t ns);
+void pt_counted_end(struct pt_job *job, uint64_t begun);
 
 #endif

@@ -65,6 +65,9 @@ static void put(FILE *out, const struct pt_counted *c)
     fprintf(out, "ctas %u\nsms %u\nsm_warps %u\n", c->ctas, c->sms, c->sm_warps);
     fprintf(out, "launches %" PRIu64 "\nns %" PRIu64 "\n", c->launches, c->ns);
     fprintf(out, "device %s\n", c->device);
+    for (uint64_t i = 0; i < c->launches && i < PT_COUNTED_RUNS; i++)
+        fprintf(out, "run %" PRIu64 " %" PRIu64 " %" PRIu64 "\n", c->runs[i].begun, c->runs[i].ns,
+                c->runs[i].stream);
     if (c->is_timed)
         put_time(out, &c->time);
     for (uint32_t i = 0; i < c->n; i++) {

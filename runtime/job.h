@@ -46,6 +46,7 @@ struct pt_job {
     struct pt_party failed;         /* where it did; PT_PARTY_NONE: that is not known */
     ptera_result result;
     double timeout_seconds; /* 0: none */
+    uint64_t stream;        /* of a program's streams; 0: the default one */
     /* What all workers write lies apart from what they read. */
     char apart[64];
     atomic_uint_fast64_t next_cluster; /* where there are no parts */

@@ -543,7 +543,7 @@ static void run_observed(struct pt_job *job)
         pt_footprint_take(job->footprint, job);
     pt_observe_launch(&job->launch, true);
     if (is_counted)
-        pt_counted_end(job, pt_now_ns() - begun);
+        pt_counted_end(job, begun);
 }
 
 static void tell(struct pt_job *job, uint64_t ns, struct pt_launched *launched)

@@ -105,6 +105,17 @@ static bool read_worst(struct counted_insn *x, char *at)
     return true;
 }
 
+static bool read_run(struct counted_kernel *k, char *at)
+{
+    struct counted_run *r = push((void **)&k->runs, &k->n_runs, &k->runs_room, sizeof *r);
+    if (!r)
+        return false;
+    r->begun = next_number(&at);
+    r->ns = next_number(&at);
+    r->stream = next_number(&at);
+    return true;
+}
+
 static bool read_shape(const char *name, const char *wanted, unsigned v[3], const char *at)
 {
     return !strcmp(name, wanted) && sscanf(at, "%u %u %u", &v[0], &v[1], &v[2]) == 3;
@@ -173,6 +184,8 @@ static const char *read_line(struct counts *counts, char *line)
             read_insn(x, at);
         return x ? NULL : strerror(ENOMEM);
     }
+    if (k && !strcmp(name, "run"))
+        return read_run(k, at) ? NULL : strerror(ENOMEM);
     if (k && k->n && !strcmp(name, "waits")) {
         k->insns[k->n - 1].waits = next_number(&at);
         return NULL;
@@ -204,6 +217,7 @@ void counts_free(struct counts *counts)
         for (size_t k = 0; k < counts->v[i].n; k++)
             free(counts->v[i].insns[k].worst);
         free(counts->v[i].insns);
+        free(counts->v[i].runs);
     }
     free(counts->v);
     free(counts->text);

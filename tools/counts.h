@@ -42,12 +42,19 @@ struct counted_insn {
     uint64_t waits;              /* cycles, of kernels that were timed */
 };
 
+/* When a launch ran; nanoseconds. */
+struct counted_run {
+    uint64_t begun, ns, stream;
+};
+
 /* The launches of a kernel in one shape. */
 struct counted_kernel {
     const char *name, *module, *device;
     unsigned grid[3], block[3], cluster[3];
     unsigned shared_static, shared_dynamic, registers, ctas, sms, sm_warps;
     uint64_t launches, ns;
+    struct counted_run *runs; /* the first ones */
+    size_t n_runs, runs_room;
     bool is_timed;             /* there is: */
     struct pt_timed_sums time; /* what a GPU would be asked for, of all launches */
     struct counted_insn *insns;

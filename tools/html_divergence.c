@@ -47,6 +47,7 @@ void html_divergence_put(FILE *out, const struct sums *s, unsigned number)
     if (n) {
         qsort(v, n, sizeof *v, by_split);
         fputs(
+            "<div class=\"wide\" tabindex=\"0\" role=\"region\" aria-label=\"Branches\">"
             "<table><thead><tr><th scope=\"col\" class=\"text\">branch</th>"
             "<th scope=\"col\">warps</th><th scope=\"col\">split</th>"
             "<th scope=\"colgroup\" colspan=\"2\">% of warps split</th>"
@@ -54,7 +55,7 @@ void html_divergence_put(FILE *out, const struct sums *s, unsigned number)
             out);
         for (size_t i = 0; i < n && i < MOST; i++)
             put_branch(out, k, v[i]);
-        fputs("</tbody></table>\n", out);
+        fputs("</tbody></table></div>\n", out);
     }
     if (n > MOST)
         fprintf(out, "<p class=\"note\">%zu more branches split less.</p>\n", n - MOST);

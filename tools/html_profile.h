@@ -20,6 +20,8 @@ void html_access_put(FILE *out, const struct counted_kernel *k, unsigned number)
 void html_divergence_put(FILE *out, const struct sums *s, unsigned number);
 /* Warps that an SM can have at once, by registers, shared memory and threads of a block. */
 void html_occupancy_put(FILE *out, const struct counted_kernel *k, unsigned number);
+/* When launches ran. False: no memory. */
+bool html_timeline_put(FILE *out, const struct counts *counts);
 /* All kernels under what the device and this machine can do. */
 void html_roofline_put(FILE *out, const struct counts *counts);
 

@@ -29,6 +29,7 @@ struct chart {
 /* Of a launch. */
 struct point {
     double flops, bytes, seconds;
+    double device_seconds; /* on the device, as a model has it; 0: it was not asked */
 };
 
 static struct point point_of(const struct counted_kernel *k)
@@ -37,6 +38,8 @@ static struct point point_of(const struct counted_kernel *k)
     struct point p = {.seconds = k->launches ? 1e-9 * (double)k->ns / (double)k->launches : 0};
     struct sums s;
     metrics_sum(&s, k);
+    if (k->is_timed)
+        p.device_seconds = 1e-9 * s.estimate.ns;
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         p.flops += metrics_value(metrics_find(names[i], strlen(names[i])), &s);
     for (int kind = 0; kind < KIND_BRANCH && k->launches; kind++)
@@ -101,15 +104,18 @@ static void put_roof(FILE *out, const struct chart *c, const struct roof *roof)
             y_of(c, roof->gflops) + roof->label, roof->name, roof->gflops);
 }
 
-/* A kernel, where it is, or where it is at most. */
+/* A kernel, where it is, or, hollow, where it is at most. */
 static void put_point(FILE *out, const struct chart *c, size_t number, double intensity,
-                      double gflops)
+                      double seconds, double flops)
 {
+    double most = under(&c->roofs[0], c->gbytes, intensity);
+    double gflops = seconds > 0 ? 1e-9 * flops / seconds : most;
     double x = x_of(intensity), y = y_of(c, gflops);
     fprintf(out,
-            "<a href=\"#k%zu\"><title>kernel %zu: %.3g GFLOP/s</title><circle class=\"dot four\" "
-            "cx=\"%.1f\" cy=\"%.1f\" r=\"5\"/><text x=\"%.1f\" y=\"%.1f\">%zu</text></a>\n",
-            number, number, gflops, x, y, x + 7, y + 13, number);
+            "<g><title>kernel %zu: %s%.3g GFLOP/s</title><circle class=\"dot four%s\" "
+            "cx=\"%.1f\" cy=\"%.1f\" r=\"5\"/><text x=\"%.1f\" y=\"%.1f\">%zu</text></g>\n",
+            number, seconds > 0 ? "" : "at most ", gflops, seconds > 0 ? " full" : "", x, y, x + 7,
+            y + 13, number);
 }
 
 static void put_chart(FILE *out, struct chart *c, const struct counts *counts, bool is_measured)
@@ -122,11 +128,9 @@ static void put_chart(FILE *out, struct chart *c, const struct counts *counts, b
             put_roof(out, c, &c->roofs[i]);
     for (size_t i = 0; i < counts->n && i < MOST; i++) {
         struct point p = point_of(&counts->v[i]);
-        double intensity = p.bytes > 0 ? p.flops / p.bytes : x_most;
-        double gflops = is_measured && p.seconds > 0 ? 1e-9 * p.flops / p.seconds
-                                                     : under(&c->roofs[0], c->gbytes, intensity);
         if (p.flops > 0)
-            put_point(out, c, i, intensity, gflops);
+            put_point(out, c, i, p.bytes > 0 ? p.flops / p.bytes : x_most,
+                      is_measured ? p.seconds : p.device_seconds, p.flops);
     }
     fprintf(out, "</svg>\n<figcaption>%s: %.0f GB/s</figcaption></figure>\n", c->title, c->gbytes);
 }
@@ -152,6 +156,10 @@ static void put_row(FILE *out, const struct counted_kernel *k, size_t number,
                 device->gbytes * intensity < device->roofs[0].gflops ? "memory" : "arithmetic");
     else
         fputs("<td/><td/>", out);
+    if (p.flops > 0 && p.device_seconds > 0)
+        fprintf(out, "<td>%.3g</td>", 1e-9 * p.flops / p.device_seconds);
+    else
+        fputs("<td/>", out);
     fprintf(out, "<td>%.3g</td></tr>\n", p.seconds > 0 ? 1e-9 * p.flops / p.seconds : 0);
 }
 
@@ -162,7 +170,8 @@ static void put_table(FILE *out, const struct counts *counts, const struct chart
           "<th scope=\"col\" class=\"text\">kernel</th><th scope=\"col\">MFLOP</th>"
           "<th scope=\"col\">MB of sectors</th><th scope=\"col\">FLOP a byte</th>"
           "<th scope=\"col\">at most GFLOP/s</th><th scope=\"col\" class=\"text\">bound by</th>"
-          "<th scope=\"col\">here GFLOP/s</th></tr></thead>\n<tbody>\n",
+          "<th scope=\"col\">estimated GFLOP/s</th><th scope=\"col\">here "
+          "GFLOP/s</th></tr></thead>\n<tbody>\n",
           out);
     for (size_t i = 0; i < counts->n; i++)
         put_row(out, &counts->v[i], i, device);
@@ -193,8 +202,9 @@ void html_roofline_put(FILE *out, const struct counts *counts)
         "byte of the sectors of 32 bytes that warps ask L1 for; what caches keep from memory is "
         "not taken off. Roofs are the device's by its data sheet (multiply-adds; bytes of its "
         "memory), and this machine's as native code reached them when the report was made. On the "
-        "device a kernel stands where it would be at most; here where it was while it was "
-        "counted, by the interpreter. Tensor operations are not in it.</p>\n<div>\n",
+        "device a kernel stands where it is estimated to be (--estimate), or, as a ring, where it "
+        "would be at most; here where it was while it was counted, by the interpreter. Tensor "
+        "operations are not in it.</p>\n<div>\n",
         out);
     if (device.gbytes > 0)
         put_chart(out, &device, counts, false);

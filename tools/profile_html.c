@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tools/estimate.h"
 #include "tools/html.h"
 #include "tools/html_profile.h"
 #include "tools/pages.h"
@@ -31,8 +32,18 @@ static const struct column columns[] = {
 };
 enum { COLUMNS = sizeof columns / sizeof *columns };
 
-static void put_row(FILE *out, const struct counted_kernel *k, size_t number)
+/* Whether one of them has an estimated time. */
+static bool is_estimated(const struct counts *counts)
 {
+    bool is = false;
+    for (size_t i = 0; i < counts->n; i++)
+        is |= counts->v[i].is_timed;
+    return is;
+}
+
+static void put_row(FILE *out, const struct counts *counts, size_t number)
+{
+    const struct counted_kernel *k = &counts->v[number];
     struct sums s;
     metrics_sum(&s, k);
     fprintf(out, "<tr><td>%zu</td><th scope=\"row\" class=\"text\"><a href=\"#k%zu\">", number,
@@ -42,6 +53,10 @@ static void put_row(FILE *out, const struct counted_kernel *k, size_t number)
     put_shape(out, k);
     fprintf(out, "</td><td>%" PRIu64 "</td><td>%.2f</td><td>%" PRIu64 "</td>", k->launches,
             1e-6 * (double)k->ns, s.warps);
+    if (k->is_timed)
+        fprintf(out, "<td>%.2f</td>", 1e-3 * s.estimate.ns);
+    else if (is_estimated(counts))
+        fputs("<td/>", out);
     for (int i = 0; i < COLUMNS; i++)
         fprintf(out, "<td>%.1f</td>",
                 metrics_value(metrics_find(columns[i].metric, strlen(columns[i].metric)), &s));
@@ -59,6 +74,9 @@ static void put_kernels(FILE *out, const struct counts *counts)
           "<th scope=\"col\" class=\"text\">(grid)x(block)</th><th scope=\"col\">launches</th>"
           "<th scope=\"col\">ms</th><th scope=\"col\">instructions</th>",
           out);
+    if (is_estimated(counts))
+        fputs("<th scope=\"col\" title=\"of a launch on the device, by a model\">estimated us</th>",
+              out);
     for (int i = 0; i < COLUMNS; i++)
         fprintf(out, "<th scope=\"col\" title=\"%s\">%s</th>", columns[i].metric, columns[i].title);
     fputs(
@@ -66,7 +84,7 @@ static void put_kernels(FILE *out, const struct counts *counts)
         "<tbody>\n",
         out);
     for (size_t i = 0; i < counts->n; i++)
-        put_row(out, &counts->v[i], i);
+        put_row(out, counts, i);
     fputs("</tbody></table></div>\n", out);
 }
 
@@ -78,6 +96,8 @@ static bool put_hints(FILE *out, const struct sums *s)
     char *text = NULL, *at;
     size_t n = 0;
     FILE *lines = open_memstream(&text, &n);
+    if (lines && s->kernel->is_timed)
+        estimate_put(lines, s);
     if (lines)
         profile_report_put_hints(lines, s);
     bool is_good = lines && fclose(lines) == 0;
@@ -118,10 +138,11 @@ bool profile_report_put_html(FILE *out, const struct counts *counts)
     bool is_good = true;
     html_begin(out, "ptera profile");
     fputs("<nav aria-label=\"Parts\"><a href=\"#kernels\">Kernels</a> <a href=\"#roofline\">"
-          "Roofline</a></nav>\n<main>\n",
+          "Roofline</a> <a href=\"#timeline\">Timeline</a></nav>\n<main>\n",
           out);
     put_kernels(out, counts);
     html_roofline_put(out, counts);
+    is_good = html_timeline_put(out, counts);
     for (unsigned i = 0; is_good && i < counts->n; i++)
         is_good = put_kernel(out, &counts->v[i], i, &rows);
     fputs("</main>\n<script>\n", out);

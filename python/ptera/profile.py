@@ -122,7 +122,7 @@ def _kernel(lines: tuple[str, ...]) -> KernelCounts:
         name, _, value = line.partition(" ")
         if name == "insn":
             instructions.append(_instruction(value))
-        elif name != "worst":
+        elif name not in {"worst", "waits", "run"}:
             facts[name] = value
     sizes = [tuple(map(int, facts.pop(size).split())) for size in _SIZES]
     return KernelCounts(

@@ -18,6 +18,7 @@
 #include "runtime/cuda/trap.h"
 #include "runtime/deadline.h"
 #include "runtime/engine.h"
+#include "runtime/job.h"
 #include "runtime/observe.h"
 #include "runtime/thread.h"
 
@@ -256,6 +257,8 @@ static void run(struct pt_cu_command *command, bool is_runner)
     if (reaches)
         pt_cu_trap_reach(reached);
     const struct pt_observer *const *observers = command->ctx->engine->mem.observers;
+    if (reached && command->op.launch.job)
+        command->op.launch.job->stream = command->stream;
     pt_cu_overlap_begin(command);
     if (command->track)
         begin_traced(command, &traced);

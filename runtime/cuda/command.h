@@ -25,6 +25,7 @@ struct pt_cu_command {
     uint64_t done_ns;          /* CLOCK_MONOTONIC */
     struct pt_cu_track *track; /* where the timeline has it; NULL: nowhere */
     uint64_t arrow, node;      /* from its call; of a graph, its number */
+    uint64_t stream;           /* its number; 0: a context's default stream */
     struct pt_cu_command **dependents;
     size_t n_dependents, cap_dependents;
     /* while races are checked: overlap.c */

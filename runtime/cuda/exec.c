@@ -212,6 +212,8 @@ static struct pt_cu_command *new_command(CUgraphNode node, const struct pt_cu_op
                                          const struct pt_cu_command *begin)
 {
     struct pt_cu_command *c = pt_cu_command_new(node->ctx, op);
+    if (c)
+        c->stream = begin->stream;
     if (c && begin->track) {
         c->track = pt_cu_track_ref(begin->track);
         c->node = node->original->object.id;

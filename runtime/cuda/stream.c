@@ -131,6 +131,7 @@ struct pt_cu_command *pt_cu_stream_append(CUstream stream, struct pt_cu_op *op, 
         return NULL;
     }
     command->track = pt_cu_track_ref(stream->track);
+    command->stream = stream == stream->ctx->null_stream ? 0 : stream->object.id;
     command->by_caller = by_caller;
     if (!command->priority)
         command->priority = stream->priority;

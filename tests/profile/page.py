@@ -39,6 +39,8 @@ def find_element_faults(e, ids):
             yield f"{name}: there is no {target}"
     if e.tag == "svg" and not (e.get("role") == "img" and e.get("aria-label")):
         yield "a picture without a name"
+    if e.tag == "svg" and any(x.tag == "a" for x in e.iter()):
+        yield "a link inside a picture, which readers of screens drop"
     if e.tag == "th" and not e.get("scope"):
         yield "a head of a table without its scope"
     if e.tag == "table" and e.find("thead") is None:

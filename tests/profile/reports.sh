@@ -84,6 +84,9 @@ is html ends 0 --html "$work/page.html" $branches
 is 'its page' python3 "$root/tests/profile/page.py" "$work/page.html" 100000 \
     'branches' 'Source' 'PTX' 'Roofline' 'Divergence' 'Occupancy' 'bra at branches.cu:4' \
     '2 wavefronts: st.shared.u32 at branches.cu:8' '16 sectors: st.global.u32 at branches.cu:9'
+is 'and how long it would take' ends 0 --estimate h100 --html "$work/page.html" $branches
+is 'a timeline and times' python3 "$root/tests/profile/page.py" "$work/page.html" 100000 Timeline \
+    'estimated us' 'half of the times measured are within'
 is 'lanes and their banks' holds "$work/page.html" '<option value="2 4 4294967295 2 0 0 1024 1032 '
 awk 'BEGIN {
     print ".version 8.0\n.target sm_90\n.address_size 64\n.file 1 \"long.cu\""

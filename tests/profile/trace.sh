@@ -31,6 +31,12 @@ is 'and counts' ends 0 --trace "$trace" --metrics smsp__warps_launched.sum -- \
     "$programs/cudart_launch"
 is 'has them' holds "$work/stderr" smsp__warps_launched.sum
 
+# Streams in a page.
+is streams ends 0 --html "$work/page.html" -- "$programs/cuda_stream"
+is 'its timeline' python3 "$root/tests/profile/page.py" "$work/page.html" 300000 Timeline \
+    'default stream'
+is 'its streams' holds "$work/page.html" '<text x="6" y="62">stream '
+
 # What the program marks itself.
 is marks ends 0 --trace "$trace" --profile-from-start off --metrics smsp__warps_launched.sum -- \
     "$programs/profile_ranges"

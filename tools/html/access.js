@@ -64,7 +64,8 @@
     }
 
     function canvas(parent, height, label) {
-        var svg = make(parent, "svg", { width: 1010, height: height, viewBox: "0 0 1010 " + height, role: "img",
+        var frame = html(parent, "div", "", { class: "wide", tabindex: 0, role: "region", "aria-label": "Accesses" });
+        var svg = make(frame, "svg", { class: "long", width: 1010, height: height, viewBox: "0 0 1010 " + height, role: "img",
                                         "aria-label": label });
         return svg;
     }
