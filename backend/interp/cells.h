@@ -169,11 +169,17 @@ struct pt_cells {
 #define pt_cells_find_page PT_LEVEL_NAME(pt_cells_find_page)
 /* A page, until the next is looked for; NULL: there is no memory. */
 const struct pt_page *pt_cells_find_page(struct pt_cells *cells, uint64_t number);
-static inline const struct pt_page *pt_cells_page(struct pt_cells *cells, uint64_t address)
+/* NULL: it was not looked for recently. */
+static inline const struct pt_page *pt_cells_recent(const struct pt_cells *cells, uint64_t address)
 {
     uint64_t number = (address >> PT_PAGE_SHIFT) + 1;
     const struct pt_page *recent = &cells->recent[number % PT_RECENT_PAGES];
-    return recent->number == number ? recent : pt_cells_find_page(cells, number);
+    return recent->number == number ? recent : NULL;
+}
+static inline const struct pt_page *pt_cells_page(struct pt_cells *cells, uint64_t address)
+{
+    const struct pt_page *recent = pt_cells_recent(cells, address);
+    return recent ? recent : pt_cells_find_page(cells, (address >> PT_PAGE_SHIFT) + 1);
 }
 #define pt_cells_split PT_LEVEL_NAME(pt_cells_split)
 /* The line of an address has cells from now on. Returns the word's; at NULL: there is no memory. */

@@ -82,6 +82,11 @@ void pt_conflict_see(const struct pt_conflict *a);
 /* What an asynchronous operation accesses, of a lane that issues it. */
 void pt_conflict_see_async(const struct pt_conflict *a, uint32_t lane, uint64_t address,
                            uint32_t bytes);
+enum { PT_CONFLICT_NO_SHAPE = 8 };
+#define pt_conflict_shape PT_LEVEL_NAME(pt_conflict_shape)
+/* The log of a power of two by which lanes are apart, PT_LINE_ALL if they are not, but read one
+ * place, or that there is no such. */
+uint32_t pt_conflict_shape(const struct pt_conflict *a, uint32_t lanes);
 #define pt_conflict_run PT_LEVEL_NAME(pt_conflict_run)
 /* Compares and remembers a weak access of words one behind the other, from `w` on, where nothing
  * races: else false, and nothing has changed. stamps: of each word, complete. */

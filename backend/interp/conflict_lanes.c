@@ -3,7 +3,6 @@
  * cells. */
 #include "backend/interp/conflict.h"
 #include "backend/interp/lines.h"
-#include "backend/interp/shape.h"
 
 /* ---- words ----------------------------------------------------------------------------------- */
 
@@ -74,6 +73,21 @@ static inline void note_write(const struct pt_conflict *a, const struct pt_word 
     pt_cell_set(c, PT_CELL_WRITE, stamp, a->site, w->bytes);
 }
 
+/* A strong write among those of others at this time, of which the cell has the first and the last
+ * that came: it is the last now. True of most atomics that many threads do to one word. */
+static inline bool note_among(const struct pt_conflict *a, const struct pt_word *w)
+{
+    const uint64_t is_write = UINT64_C(1) << PT_STAMP_IS_WRITE;
+    uint64_t stamp = stamp_of(a, w), first = pt_cell_stamp(w->cell, PT_CELL_READ) ^ is_write;
+    uint64_t differ = (pt_cell_stamp(w->cell, PT_CELL_WRITE) ^ stamp) | (first ^ stamp);
+    if (a->scope < PT_SCOPE_GPU || !(a->use & PT_USE_WRITE) || w->bytes != 15 ||
+        differ & ~PT_STAMP_THREAD || !((first ^ stamp) & PT_STAMP_THREAD) ||
+        pt_cell_stamp(w->cell, PT_CELL_READ_LAST))
+        return false;
+    pt_cell_set(w->cell, PT_CELL_WRITE, stamp, a->site, w->bytes);
+    return true;
+}
+
 static __attribute__((noinline)) void compare_highest(const struct pt_conflict *a,
                                                       const struct pt_word *w)
 {
@@ -84,6 +98,8 @@ static __attribute__((noinline)) void compare_highest(const struct pt_conflict *
 
 static inline void see_word(const struct pt_conflict *a, const struct pt_word *w)
 {
+    if (note_among(a, w))
+        return;
     bool is_told = compare(a, w, PT_CELL_WRITE);
     if (!is_told && w->high != w->lane)
         compare_highest(a, w);
@@ -321,17 +337,27 @@ static inline bool see_own_cells(const struct pt_conflict *a, uint32_t lane)
     return true;
 }
 
+/* True if the next lane neither goes on with it nor reads the same. */
+static inline bool is_alone(const struct pt_conflict *a, uint32_t left, uint32_t lane)
+{
+    if (lane + 1 == PT_WARP_SIZE || !(left >> (lane + 1) & 1))
+        return true;
+    uint64_t step = a->address[lane + 1] - a->address[lane];
+    return step ? a->scope || step != a->bytes : a->use & PT_USE_WRITE;
+}
+
 /* The lowest of `left`, and those behind it that do as it does. Returns them. */
 static uint32_t see_some(const struct pt_conflict *a, struct pt_line_bounds *b, uint32_t left,
                          uint32_t log)
 {
-    uint32_t lane = (uint32_t)__builtin_ctz(left), n = count_run(a, left, lane, a->bytes), more = 0;
-    uint64_t bytes = (uint64_t)n * a->bytes;
+    uint32_t lane = (uint32_t)__builtin_ctz(left), more = 0;
     bool are_words = log >= 2 && log < PT_LINE_ALL && !(a->address[lane] & 3);
+    if (are_words && is_alone(a, left, lane) && see_own_cells(a, lane))
+        return 1u << lane;
+    uint32_t n = count_run(a, left, lane, a->bytes);
+    uint64_t bytes = (uint64_t)n * a->bytes;
     if (n == 1 && !(a->use & PT_USE_WRITE))
         more = (n = count_run(a, left, lane, 0)) - 1;
-    if (are_words && n == 1 && see_own_cells(a, lane))
-        return 1u << lane;
     uint32_t lanes = (uint32_t)((UINT64_C(1) << n) - 1);
     if (log < PT_LINE_ALL && !a->scope && !((a->address[lane] | bytes) & 3)) {
         bool is_run = bytes > a->bytes;
@@ -342,40 +368,6 @@ static uint32_t see_some(const struct pt_conflict *a, struct pt_line_bounds *b, 
         see_range(a, &w, a->address[lane], a->bytes, see_word);
     }
     return lanes << lane;
-}
-
-/* True if those of `lanes` access what lies `step` apart, lane by lane. */
-static bool is_linear(const struct pt_conflict *a, uint32_t lanes, uint32_t lane, uint64_t step)
-{
-    uint64_t first = a->address[lane] - lane * step, differ = 0;
-    if (lanes == UINT32_MAX)
-        return pt_shape_is_run64(a->address, PT_WARP_SIZE, step);
-    for (uint64_t i = 0; i < PT_WARP_SIZE; i++)
-        differ |= (a->address[i] - first - i * step) & -(uint64_t)(lanes >> i & 1);
-    return !differ;
-}
-
-/* The log of a power of two by which lanes are apart, PT_LINE_ALL if they are not, but read one
- * place, or more: neither. */
-static uint32_t shape_of(const struct pt_conflict *a, uint32_t lanes)
-{
-    enum { MOST = 1 << (PT_LINE_SHIFT - 1), NEITHER = PT_LINE_ALL + 1 };
-    uint32_t lane = (uint32_t)__builtin_ctz(lanes), rest = lanes & (lanes - 1);
-    uint32_t from_lane = lanes >> lane, n = (uint32_t)__builtin_popcount(lanes);
-    bool are_parts = a->bytes < 4; /* of words, which have to be whole */
-    if (a->address[lane] & 3 ||
-        (are_parts && (from_lane & (from_lane + 1) || n * a->bytes & 3 || n == 1)))
-        return NEITHER;
-    if (!rest)
-        return PT_LINE_ALL;
-    uint32_t next = (uint32_t)__builtin_ctz(rest);
-    uint64_t step = (a->address[next] - a->address[lane]) / (next - lane);
-    bool is_read = !(a->use & PT_USE_WRITE), is_power = !(step & (step - 1));
-    bool is_apart = step && step <= MOST && (are_parts ? step == a->bytes : step >= a->bytes);
-    bool is_one = !step && is_read && !are_parts;
-    if (!is_power || !(is_apart || is_one) || !is_linear(a, lanes, lane, step))
-        return NEITHER;
-    return step ? (uint32_t)__builtin_ctzll(step) : PT_LINE_ALL;
 }
 
 /* True if the halves of a warp read the same. */
@@ -400,14 +392,14 @@ static uint32_t see_shapes(const struct pt_conflict *a, struct pt_line_bounds *b
 {
     enum { LOW_HALF = UINT32_MAX >> HALF };
     uint32_t half[] = {a->lanes & LOW_HALF, a->lanes & ~(uint32_t)LOW_HALF}, left = 0;
-    uint32_t all = shape_of(a, a->lanes);
+    uint32_t all = pt_conflict_shape(a, a->lanes);
     if (all <= PT_LINE_ALL) {
         see_shape(a, b, a->lanes, all, 0);
         return 0;
     }
     if (!half[0] || !half[1])
         return a->lanes;
-    uint32_t log[] = {shape_of(a, half[0]), shape_of(a, half[1])};
+    uint32_t log[] = {pt_conflict_shape(a, half[0]), pt_conflict_shape(a, half[1])};
     if (are_halves_alike(a, log)) {
         see_shape(a, b, LOW_HALF, log[0], HALF);
         return 0;
@@ -419,6 +411,22 @@ static uint32_t see_shapes(const struct pt_conflict *a, struct pt_line_bounds *b
             left |= half[i];
     }
     return left;
+}
+
+/* Lanes that access this and that: what is known of the words is on its way to the cache. */
+static void fetch(const struct pt_conflict *a, uint32_t lanes)
+{
+    for (uint32_t left = lanes; left; left &= left - 1) {
+        uint64_t address = a->address[__builtin_ctz(left)];
+        const struct pt_page *page = pt_cells_recent(&a->launch->cells, address);
+        if (page && page->cells) {
+            struct pt_cell c = pt_line_cell(page, address);
+            for (uint32_t i = 0; i <= PT_CELL_STAMPS; i++)
+                __builtin_prefetch(c.at + i * c.stride);
+        } else if (page) {
+            __builtin_prefetch(pt_line_of(page, address));
+        }
+    }
 }
 
 void pt_conflict_see(const struct pt_conflict *a)
@@ -434,7 +442,10 @@ void pt_conflict_see(const struct pt_conflict *a)
     uint32_t log = has_log ? (uint32_t)__builtin_ctz(a->bytes) : PT_LINE_ALL;
     if (a->lanes != UINT32_MAX)
         b.cta_time = pt_causality_least(a->warp, a->lanes);
-    for (uint32_t left = has_log && !a->scope ? see_shapes(a, &b) : a->lanes; left;)
+    uint32_t left = has_log && !a->scope ? see_shapes(a, &b) : a->lanes;
+    if (left & (left - 1))
+        fetch(a, left);
+    while (left)
         left &= ~see_some(a, &b, left, log);
     if (a->launch->cells.is_out_of_memory)
         pt_causality_blind(a->frame, "there is no memory for who accessed what");

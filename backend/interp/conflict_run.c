@@ -26,7 +26,7 @@ static bool are_old(const struct bounds *b, const uint64_t *stamps, const uint64
 {
     uint64_t thread = is_single ? PT_STAMP_THREAD : UINT64_MAX, differ = 0;
     for (uint32_t i = 0; i < n; i++)
-        differ |= 1 ^ (is_old(b, before[i]) | (uint64_t)!((before[i] ^ stamps[i]) & thread));
+        differ |= 1 ^ (is_old(b, before[i]) | (uint64_t) !((before[i] ^ stamps[i]) & thread));
     return !differ;
 }
 
@@ -76,7 +76,7 @@ static void read_run(const struct pt_conflict *a, const struct bounds *b, struct
     const uint64_t first_fields = pt_cell_fields(PT_CELL_READ, 0xffff, 15);
     for (uint32_t i = 0; i < n; i++) {
         uint64_t l = last[i], f = first[i], m = more[i];
-        uint64_t is_gone = is_old(b, l) | (uint64_t)!((l ^ stamps[i]) & PT_STAMP_THREAD);
+        uint64_t is_gone = is_old(b, l) | (uint64_t) !((l ^ stamps[i]) & PT_STAMP_THREAD);
         uint64_t moves = -((1 ^ is_gone) & is_old(b, f));
         uint64_t moved = (m >> 16 & pt_cell_fields(PT_CELL_READ, 0xffff, 0)) |
                          (m >> 4 & pt_cell_fields(PT_CELL_READ, 0, 15));
