@@ -14,25 +14,6 @@ enum kind metrics_kind(const struct counted_insn *x)
     return (enum kind)kind;
 }
 
-/* ---- operations ------------------------------------------------------------------------------ */
-
-/* OPERATIONS: none of them. */
-static enum operation operation_of(const char *row)
-{
-    static const struct {
-        const char *row;
-        enum operation operation;
-    } rows[] = {
-#define OPERATION(ID, NAME)
-#define ROW(id, ID) {#id, OPERATION_##ID},
-#include "tools/operations.def"
-    };
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-        if (!strcmp(rows[i].row, row))
-            return rows[i].operation;
-    return OPERATIONS;
-}
-
 /* ---- sums ------------------------------------------------------------------------------------ */
 
 static void add_access(struct counted_access *to, const struct counted_access *more)
@@ -44,10 +25,31 @@ static void add_access(struct counted_access *to, const struct counted_access *m
     to->conflicts += more->conflicts;
 }
 
+static void add_work(struct sums *s, const struct counted_insn *x)
+{
+    enum operation operation = operations_find(x);
+    enum insn_class class = operations_class(x);
+    enum tensor_unit unit;
+    enum tensor tensor = operations_tensor(x, &unit);
+    if (operation != OPERATIONS)
+        s->operations[operation] += x->on;
+    if (class != CLASSES)
+        s->classes[class] += x->on;
+    if (tensor != TENSORS) {
+        s->tensors[tensor] += x->warps * operations_tensor_work(x);
+        s->units[unit] += x->warps;
+    }
+    if (operations_is_barrier(x)) {
+        s->barriers += x->warps;
+        s->barrier_waits += x->waits;
+    }
+    s->waits += x->waits;
+}
+
 static void add_insn(struct sums *s, const struct counted_insn *x)
 {
     enum kind kind = metrics_kind(x);
-    enum operation operation = operation_of(x->row);
+    add_work(s, x);
     s->warps += x->warps;
     s->lanes += x->lanes;
     s->on += x->on;
@@ -55,8 +57,6 @@ static void add_insn(struct sums *s, const struct counted_insn *x)
         s->branches += x->warps;
         s->split_branches += x->split;
     }
-    if (operation != OPERATIONS)
-        s->operations[operation] += x->on;
     for (int i = 0; kind < KIND_BRANCH && i < COUNTED_SPACES; i++) {
         bool is_read = kind == KIND_LDGSTS && i == COUNTED_GLOBAL; /* and written: once is enough */
         bool is_told = kind < KIND_BULK_LOAD && i != COUNTED_CONST && !is_read;

@@ -4,6 +4,7 @@
 
 #include "tools/counts.h"
 #include "tools/estimate.h"
+#include "tools/operations.h"
 
 /* Those before KIND_BRANCH access memory. */
 enum kind {
@@ -20,19 +21,14 @@ enum kind {
     KIND_NONE
 };
 
-enum operation {
-#define OPERATION(ID, NAME) OPERATION_##ID,
-#define ROW(id, ID)
-#include "tools/operations.def"
-    OPERATIONS
-};
-
 /* Over the instructions of a kernel, and all its launches. */
 struct sums {
     const struct counted_kernel *kernel;
     uint64_t warps, lanes, on;
     uint64_t branches, split_branches;
-    uint64_t operations[OPERATIONS];
+    uint64_t operations[OPERATIONS], classes[CLASSES]; /* threads whose guard held */
+    uint64_t tensors[TENSORS], units[UNITS];           /* additions and multiplications; warps */
+    uint64_t barriers, barrier_waits, waits;           /* warps; cycles of those that were timed */
     uint64_t accesses; /* of threads, to global, local and shared memory, and textures */
     struct {
         uint64_t warps; /* that came to instructions that access it */

@@ -30,6 +30,10 @@ static void put_line(FILE *out, const struct places *p, size_t from, size_t to,
         fprintf(out, "%10" PRIu64 " %9" PRIu64, s.wavefronts, s.conflicts);
     else
         fprintf(out, "%10s %9s", "", "");
+    if (s.atomics)
+        fprintf(out, " %9" PRIu64, s.atomics);
+    else
+        fprintf(out, " %9s", "");
     fprintf(out, "  %s\n", places_source_line(source, p->v[from].file, p->v[from].line));
 }
 
@@ -42,7 +46,7 @@ static void put_kernel_lines(FILE *out, const struct counted_kernel *k, const st
         if (!i || strcmp(p->v[i].file, p->v[i - 1].file) != 0)
             fprintf(out,
                     "%s\n  line        warps     %% lanes %s   sectors  each wavefronts "
-                    "conflicts\n",
+                    "conflicts   atomics\n",
                     p->v[i].file, all.waits ? "time % " : "");
         put_line(out, p, i, places_line_end(p, i), &all, &source);
     }

@@ -24,6 +24,8 @@ is stores counts gst_transactions 125
 is efficiency counts gld_efficiency 100
 is operations counts flop_count_sp 2000
 is branches counts smsp__sass_branch_targets_threads_divergent.sum 1
+is 'single precision' counts inst_fp_32 1000
+is 'no barriers' counts ptera__inst_executed_op_barrier.sum 0
 is csv ends 0 --csv --metrics gld_efficiency,smsp__warps_launched.sum $saxpy
 is 'csv has names' holds "$work/stderr" '"Launches","gld_efficiency","smsp__warps_launched.sum"'
 is 'csv has values' holds "$work/stderr" '"(256, 1, 1)","(4, 1, 1)","1","100","32"'
@@ -43,6 +45,10 @@ is 'they turn it on' ends 0 --metrics achieved_occupancy,l1tex__t_sector_hit_rat
 is 'hits' grep -qE 'l1tex__t_sector_hit_rate.pct +% +33.33$' "$work/stderr"
 is 'lines have times' ends 0 --lines --read "$work/timed"
 is 'of the timed warps' holds "$work/stderr" "time %"
+is barriers ends 0 --metrics stall_sync,ptera__inst_executed_op_barrier.sum \
+    "$root/samples/reduce/reduce.ptx" -k reduce_neighbored -g 8 -b 128 iota:s32:1024 zero:32
+is 'each warp at each' counts ptera__inst_executed_op_barrier.sum 224
+is 'warps wait' awk '/stall_sync/ { n = $3 } END { exit !(n > 1 && n < 100) }' "$work/stderr"
 is 'other device' ends 0 --estimate a100 $saxpy
 is 'not sure' holds "$work/stderr" "the error is not known"
 is 'no such device' ends 2 --estimate h1000 $saxpy
@@ -75,9 +81,18 @@ is 'no file of counts' ends 1 --read "$work/junk"
 is 'no file' ends 1 --read "$work/nothing"
 is 'cannot write' ends 1 --log-file /nowhere/x --read "$work/saved"
 
-# The sample's table of block shapes.
+# The sample's table of block shapes: what is estimated, the last three columns, to within a half.
 shapes=$root/samples/sum_matrix
-is 'block shapes' sh -c "'$shapes/table.sh' $tool | diff - '$shapes/table.txt'"
+is_like() { # TABLE
+    paste "$1" "$shapes/table.txt" | awk 'NR > 3 {
+        for (i = 1; i <= 8; i++) if ($i != $(i + 11)) exit 1
+        for (i = 9; i <= 11; i++) if ($i + 0 > 1.5 * $(i + 11) || 1.5 * $i < $(i + 11) + 0) exit 1
+        n++
+    }
+    END { exit n != 8 }'
+}
+is 'block shapes' sh -c "'$shapes/table.sh' $tool >'$work/shapes'"
+is 'as they were' is_like "$work/shapes"
 
 # A page: what it has, and that it is whole (page.py).
 is html ends 0 --html "$work/page.html" $branches

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Makes lines of table.tsv, or programs.tsv: table.py [--shapes] H100.csv PTERA.csv
+"""Makes lines of table.tsv, or programs.tsv: table.py [--shapes] H100.csv... PTERA.csv
 
 H100.csv is what `ncu --csv --page raw --print-units base --metrics ...` wrote of
 `launch kernels.ptx cases.txt`, of copies, or of programs.txt on the GPU, PTERA.csv what
@@ -19,7 +19,7 @@ REDUCED = "one lane adds the sum of all (REDUX, ATOMS)"
 GUARDED = "warps without a thread that stores come to a predicated STS, too"
 SUNK = "the assembler does the last addition for the thread alone that stores the sum"
 PARTLY = "only a part of the threads loads constants (LDC), which are taken off as of all"
-AS_CONSTANT = "the assembler makes constants by HFMA2"
+AS_CONSTANT = "the assembler makes constants by HFMA2, some by HFMA2.MMA"
 WAITS = "cp.async is counted, too: smsp__sass_inst_executed_op_shared_ld says 512"
 NO_SASS = "ncu's count by instructions has 0; L1 counts the same 4,096 sectors"
 ALIGNED = "what aligns dynamic memory is static memory to ptxas"
@@ -89,6 +89,9 @@ FAMILIES = (
     "sm__maximum_warps",
     "launch__",
     "smsp__sass_l1tex",
+    "sm__inst_executed_pipe_tensor_op",
+    "sm__ops_path_tensor_src",
+    "sm__idc_divergent_instruction_replays",
     "l1tex__m_",
 )
 # Of programs: what memory is asked for.
@@ -96,6 +99,11 @@ PROGRAMS = ("l1tex__t_", "l1tex__data_", "smsp__sass_thread_inst_executed_op_mem
 ASYNC = r"copy_\d|bulk_|tile_"
 LAUNCHED = ("launch__thread_count", "smsp__warps_launched.sum")
 ESTIMATED = ("launch__registers_per_thread",)
+# Those of the PTX and of machine code differ by nature.
+INSTRUCTIONS = (
+    r".*op_(bit|control|conversion|fp\d\d|integer|inter_thread_communication|misc)_pred_on.sum"
+    r"|smsp__inst_executed_op_ldc.sum"
+)
 
 
 def is_number(text):
@@ -132,7 +140,7 @@ def read(path, has_shapes):
 
 def explain(kernel, metric):
     name = kernel.split()[0]
-    if metric.endswith("op_hfma_pred_on.sum"):
+    if metric.endswith(("op_hfma_pred_on.sum", "tensor_op_hmma.sum")):
         return AS_CONSTANT
     if re.match(ASYNC, kernel) and metric == "smsp__inst_executed_op_shared_ld.sum":
         return WAITS
@@ -152,11 +160,16 @@ def constants(values):
 
 def main():
     has_shapes = sys.argv[1] == "--shapes"
-    h100, ptera = (read(path, has_shapes) for path in sys.argv[-2:])
+    h100, ptera = {}, read(sys.argv[-1], has_shapes)
+    for path in sys.argv[1 + has_shapes : -1]:
+        for kernel, values in read(path, has_shapes).items():
+            h100.setdefault(kernel, {}).update(values)
     for kernel, values in ptera.items():
         for metric, ours in values.items():
             theirs = h100[kernel].get(metric)
             if has_shapes and not metric.startswith(PROGRAMS):
+                continue
+            if re.fullmatch(INSTRUCTIONS, metric):
                 continue
             most = theirs
             if metric == THREADS and theirs is not None:
