@@ -5,6 +5,7 @@
 
 #include <stdatomic.h>
 
+#include "backend/exec.h"
 #include "ir/ir.h"
 
 enum {
@@ -61,13 +62,23 @@ struct pt_counted_last {
 
 enum { PT_COUNTED_LASTS = 1024 /* that a worker keeps */ };
 
+/* Of launches of which only the coverage is asked for (PT_TEST_coverage) the last two alone. */
 struct pt_counts {
     uint32_t n;                   /* instructions of all functions */
     const uint32_t *first;        /* by function: the number of its first one */
     struct pt_count *v;           /* by worker, n of each */
     struct pt_counted_last *last; /* by worker, PT_COUNTED_LASTS of each */
     struct pt_counted_worst *worst;
+    uint64_t *covered; /* by worker: counters of pt_program.coverage, `stride` of each */
+    size_t stride;
 };
+
+/* The worker's; NULL: the launch has none. */
+static inline uint64_t *pt_counts_covered(const struct pt_cta *cta)
+{
+    const struct pt_counts *counts = cta->launch->counts;
+    return counts && counts->covered ? counts->covered + cta->worker * counts->stride : NULL;
+}
 
 /* By instruction, whether the lanes that come to it may be others than those of the instruction
  * before: where a block begins, and behind what waits for other lanes. */

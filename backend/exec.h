@@ -68,7 +68,8 @@ struct pt_program {
     uint32_t shared_align; /* alignment the dynamic shared memory behind it needs; likewise */
     /* local memory one thread needs, 0 if unbounded (recursion, alloca) */
     uint64_t local_bytes;
-    size_t warp_bytes; /* engine's state for one warp (pt_warp.state) */
+    size_t warp_bytes;                  /* engine's state for one warp (pt_warp.state) */
+    const struct pt_coverage *coverage; /* PT_TEST_coverage: ir/coverage.h; else NULL */
 };
 
 struct pt_cta;
@@ -139,7 +140,7 @@ struct pt_launch {
     struct pt_causality *causality; /* PT_TEST_conflict: backend/interp/causality.h */
     struct pt_written *written;     /* PT_TEST_order: backend/written.h */
     struct pt_traced *traced;       /* PT_TEST_order_trace: backend/traced.h */
-    const struct pt_counts *counts; /* PT_TEST_count: backend/counts.h */
+    const struct pt_counts *counts; /* PT_TEST_count, PT_TEST_coverage: backend/counts.h */
     struct pt_timed *timed;         /* PT_TEST_time: backend/timed.h */
     /* PT_TEST_TURNS: when warps go on, and whose turn it is: backend/schedule.h; NULL: behind each
      * access all others have a turn */

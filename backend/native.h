@@ -15,7 +15,7 @@
 
 #include "backend/exec.h"
 
-enum { PT_JIT_VERSION = 7 };
+enum { PT_JIT_VERSION = 8 };
 
 /* How the reason begins why a kernel is not native, where that is a mistake of the compiler's
  * own. */
@@ -38,12 +38,13 @@ struct pt_native {
     /* Runs a CTA from its start to its end, and those behind it in the row, up to x ==
      * cta->row_end: cta->id is the one that runs. Returns PT_RUN_EXITED, or PT_RUN_FAULT with
      * *fault set; where the launch is stopped, PT_RUN_YIELDED at some back edge, or before a
-     * CTA. */
-    enum pt_run (*run)(struct pt_cta *cta, struct pt_fault *fault);
+     * CTA. `covered`: the worker's counters of the program's coverage, of programs that have
+     * one. */
+    enum pt_run (*run)(struct pt_cta *cta, struct pt_fault *fault, uint64_t *covered);
     /* NULL, or in place of `run`: runs one warp until it ends, waits or yields, as pt_engine.resume
      * does. PT_RUN_FAULT with *fault set, or with cta->stepping, whose fault is set then. Where the
      * launch is stopped, PT_RUN_YIELDED with fault->insn set. */
-    enum pt_run (*resume)(struct pt_warp *warp, struct pt_fault *fault);
+    enum pt_run (*resume)(struct pt_warp *warp, struct pt_fault *fault, uint64_t *covered);
     /* `resume`: so much of the scratch memory's start is a warp's own, and zero when its CTA
      * begins */
     uint32_t front_bytes;

@@ -5,7 +5,7 @@
  * It watches the programs that are compiled for it (enum pt_test), and costs nothing in others:
  * where a program is decoded, codes that tell of accesses, instructions and blocks are put before
  * theirs; all else is told behind one test of a pointer. Observed programs are interpreted, but for
- * those of `mem`, whose tests native code has, too.
+ * those of `mem` and `coverage`: native code tests and counts, too.
  */
 #ifndef PTERA_BACKEND_OBSERVER_H
 #define PTERA_BACKEND_OBSERVER_H

@@ -122,9 +122,10 @@ typedef struct ptera_options {
      * environment names, else the first of PTERA_COMPUTE_CAPABILITY, else an H200. */
     const char *device;
     /* Names of observers, separated by commas, that watch all launches of the engine, which are
-     * interpreted then, and its memory: "isolate" does what ptera_launch.isolate says, "race",
-     * "mem", "init" and "init-load" what PTERA_CHECK_RACE and the others say. NULL: those that
-     * PTERA_OBSERVE in the environment names, else none. */
+     * interpreted then (but for "mem" and "coverage"), and its memory: "isolate" does what
+     * ptera_launch.isolate says, "race", "mem", "init" and "init-load" what PTERA_CHECK_RACE and
+     * the others say, "count", "time" and "coverage" what ptera_engine_counts_save does. NULL:
+     * those that PTERA_OBSERVE in the environment names, else none. */
     const char *observe;
     /* Told when a checker finds what it has not found before: finding `index` of the engine, for
      * ptera_engine_finding. From any thread, several at once. NULL: nobody listens. */
@@ -301,16 +302,19 @@ PTERA_API ptera_result ptera_finding_kind_get(unsigned index, ptera_finding_kind
  *
  * The observer "count" (ptera_options.observe) counts how often each instruction runs, in how many
  * threads, and what it accesses; "time" also what the device's caches and units would be asked for
- * (launches run on one worker, their warps in turns). */
+ * (launches run on one worker, their warps in turns). "coverage" counts only the threads that come
+ * to each instruction and those for which its guard holds, which native code does, too; with
+ * another of the three it does nothing. Of a launch that fails native code may lack what it counted
+ * last. */
 
 /* Appends what was counted so far to a file, which `ptera profile --read FILE` reports. Of each
  * kernel in each shape of its launches first lines "NAME VALUE": kernel, module, grid, block,
  * cluster, shared_static and shared_dynamic (bytes), registers, ctas (that the device's SM has at
  * once), sms, sm_warps, launches, ns, device; lines "run", of the first 256 launches, with when
  * each began (CLOCK_MONOTONIC, ns), how long it took, and its stream's number (0: the default one);
- * of observer "time" lines "time NAME VALUE", of all launches (backend/timed.def says what they
- * are), and behind an instruction's line may be one of the cycles by which the timed warps were
- * later for it, "waits". Then one line "insn" for each
+ * of observer "coverage" a line "coverage 1"; of "time" lines "time NAME VALUE", of all launches
+ * (backend/timed.def says what they are), and behind an instruction's line may be one of the cycles
+ * by which the timed warps were later for it, "waits". Then one line "insn" for each
  * instruction, with numbers: its line and column in the PTX; warps that came to it; their threads;
  * those for which its guard held; warps in which it held for a part. Then, for global, local,
  * shared and constant memory and textures each, requests of warps, threads, bytes, and parts:

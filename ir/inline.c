@@ -50,6 +50,7 @@ struct inliner {
     struct pt_arena *scratch;
     PT_VEC(struct pt_place) places;
     struct pt_place place; /* of what is being written */
+    bool keeps_blocks;
     uint32_t line, loc;
     bool is_too_much;
     uint32_t begin;     /* operand: where stacks begin; 0: nothing uses them */
@@ -124,6 +125,7 @@ static struct pt_insn *add_insn(struct inliner *in, uint32_t form, const struct 
     while (in->places.n < at)
         (void)pt_vec_push(in->scratch, &in->places);
     *pt_vec_push(in->scratch, &in->places) = in->place;
+    in->place.begins = false;
     struct pt_insn *insn = pt_vec_push(arena, &in->f->insns);
     *insn = (struct pt_insn){.form = form,
                              .operands = at,
@@ -544,12 +546,24 @@ static void make_room(struct inliner *in, struct body *callee, struct pt_operand
     callee->variadic = pt_round_up(size, 16);
 }
 
+/* Where a block begins with what may become nothing: a call, or a branch to what follows. */
+static void begin_block(struct inliner *in)
+{
+    struct pt_operand reg, none = {.kind = PT_OPND_IMM, .type = PT_u32};
+    if (!in->place.begins)
+        return;
+    reg = reg_operand(in, add_reg(in, "pass", PT_b32));
+    add_insn(in, move_form(in->m, PT_b32, 1), (struct pt_operand[]){reg, none}, 2);
+}
+
 static void expand(struct inliner *in, struct body *b, const struct call *call)
 {
     const struct pt_func *f = &in->from->funcs.v[call->callee];
     struct body callee = {.f = f, .caller = b, .func = call->callee, .depth = b->depth + 1};
     struct pt_place place = in->place;
     uint32_t line = in->line, loc = in->loc;
+    begin_block(in);
+    place.begins = false;
     callee.frame = b->frame + pt_round_up(b->f->local_size, 16) + b->variadic;
     callee.end = add_label(in, 1);
     callee.reg = in->f->regs.n - 1;
@@ -729,16 +743,18 @@ static void copy_tables(struct inliner *in, struct body *b)
     }
 }
 
-static void add_one(struct inliner *in, struct body *b, uint32_t index)
+/* `begins`: the first of its block. */
+static void add_one(struct inliner *in, struct body *b, uint32_t index, bool begins)
 {
     const struct pt_insn *insn = &b->f->insns.v[index];
     const struct pt_form *form = &in->from->forms.v[insn->form];
-    in->place = (struct pt_place){b->func, index};
+    in->place = (struct pt_place){b->func, index, begins && in->keeps_blocks};
     in->line = insn->line;
     in->loc = insn->loc;
     if ((form->effects & PT_FX_CALL) && expand_call(in, b, insn))
         return;
     if (form->op == PT_OP_ret && b->end) {
+        begin_block(in);
         struct pt_insn *bra = add_branch(in, b->end);
         bra->guard = insn->guard ? insn->guard + b->reg : PT_NONE;
         bra->guard_neg = insn->guard_neg;
@@ -773,7 +789,7 @@ static void add_unrolled(struct inliner *in, struct body *b, const struct pt_unr
     b->block = UINT32_MAX;
     for (uint32_t i = 0; i < loop->insns.n && !in->is_too_much; i++) {
         const struct pt_unrolled_insn *u = &loop->insns.v[i];
-        add_one(in, b, u->insn);
+        add_one(in, b, u->insn, false);
         if (u->is_const)
             set_constant(in, u->value);
     }
@@ -783,7 +799,7 @@ static void add_unrolled(struct inliner *in, struct body *b, const struct pt_unr
 static void add_body(struct inliner *in, struct body *b)
 {
     const struct pt_func *f = b->f;
-    struct pt_unroll *u = pt_unroll_begin(in->from, f, in->scratch);
+    struct pt_unroll *u = in->keeps_blocks ? NULL : pt_unroll_begin(in->from, f, in->scratch);
     struct pt_unrolled loop;
     b->label = add_label(in, f->blocks.n);
     copy_tables(in, b);
@@ -799,7 +815,7 @@ static void add_body(struct inliner *in, struct body *b)
         }
         b->block = k;
         for (uint32_t i = 0; i < f->blocks.v[k].count; i++)
-            add_one(in, b, f->blocks.v[k].first + i);
+            add_one(in, b, f->blocks.v[k].first + i, !i);
         add_next(in, b, k);
     }
 }
@@ -878,7 +894,7 @@ static void finish(struct inliner *in)
         f->operands.v[in->begin].imm = f->local_size;
 }
 
-bool pt_inline(const struct pt_module *m, uint32_t func, struct pt_arena *arena,
+bool pt_inline(const struct pt_module *m, uint32_t func, bool keeps_blocks, struct pt_arena *arena,
                struct pt_inlined *inlined)
 {
     struct pt_module *copy = pt_arena_alloc(arena, sizeof *copy);
@@ -892,7 +908,11 @@ bool pt_inline(const struct pt_module *m, uint32_t func, struct pt_arena *arena,
         longjmp(*outer, 1);
     }
     share_module(copy, &copy->arena);
-    struct inliner in = {.from = m, .m = copy, .f = &copy->funcs.v[func], .scratch = &copy->arena};
+    struct inliner in = {.from = m,
+                         .m = copy,
+                         .f = &copy->funcs.v[func],
+                         .scratch = &copy->arena,
+                         .keeps_blocks = keeps_blocks};
     build(&in, &m->funcs.v[func], func);
     if (!in.is_too_much)
         finish(&in);
@@ -910,9 +930,12 @@ static bool is_copied(const struct pt_inlined *inlined, uint32_t insn)
 
 struct pt_place pt_inlined_place(const struct pt_inlined *inlined, uint32_t insn)
 {
-    while (insn && !is_copied(inlined, insn))
-        insn--;
-    if (!is_copied(inlined, insn))
-        return (struct pt_place){(uint32_t)(inlined->f - inlined->m->funcs.v), 0};
-    return inlined->places[inlined->f->insns.v[insn].operands];
+    uint32_t from = insn;
+    while (from && !is_copied(inlined, from))
+        from--;
+    if (!is_copied(inlined, from))
+        return (struct pt_place){(uint32_t)(inlined->f - inlined->m->funcs.v), 0, false};
+    struct pt_place place = inlined->places[inlined->f->insns.v[from].operands];
+    place.begins &= from == insn;
+    return place;
 }

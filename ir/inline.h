@@ -17,20 +17,22 @@
 /* Where an instruction of the copy comes from. */
 struct pt_place {
     uint32_t func, insn;
+    bool begins; /* with pt_inline's `keeps_blocks`: who runs it comes to a block of the original */
 };
 
 struct pt_inlined {
-    struct pt_module *m;  /* shares all of the module but its forms, symbols and this function */
-    struct pt_func *f;    /* lowered; has the function's index in m */
+    struct pt_module *m; /* shares all of the module but its forms, symbols and this function */
+    struct pt_func *f;   /* lowered; has the function's index in m */
     const struct pt_place *places; /* by pt_insn.operands, which every copied instruction has for
                                       its own */
     uint32_t n_places;
     const char *stays; /* why the first call does of a function that is defined; NULL: none does */
 };
 
-/* All functions that `func` reaches are lowered. Everything is in `arena`. False, and nothing made:
- * the code would grow beyond all reason. */
-bool pt_inline(const struct pt_module *m, uint32_t func, struct pt_arena *arena,
+/* All functions that `func` reaches are lowered. Everything is in `arena`. With `keeps_blocks`
+ * loops are not written out, and one instruction of each block's copy says that it begins there.
+ * False, and nothing made: the code would grow beyond all reason. */
+bool pt_inline(const struct pt_module *m, uint32_t func, bool keeps_blocks, struct pt_arena *arena,
                struct pt_inlined *inlined);
 
 /* The copy's loops would be other ones. */

@@ -5,6 +5,7 @@
 
 #include "backend/observer.h"
 #include "ir/bits.h"
+#include "ir/coverage.h"
 #include "ir/insn.h"
 #include "runtime/deadline.h"
 #include "runtime/job.h"
@@ -35,8 +36,27 @@ static uint32_t count_insns(const struct pt_module *m, uint32_t func)
     return m->funcs.v[func].is_lowered ? m->funcs.v[func].insns.n : 0;
 }
 
+/* Workers' counters, each in cache lines of its own. */
+static bool begin_coverage(struct pt_job *job)
+{
+    enum { LINE = 64 };
+    size_t heads = sizeof(struct pt_counts) + LINE;
+    size_t bytes = pt_round_up(job->launch.program->coverage->n * sizeof(uint64_t), LINE);
+    char *room = pt_engine_alloc(job->engine, heads + bytes * job->engine->threads);
+    if (!room)
+        return false;
+    uintptr_t covered = pt_round_up((uintptr_t)room + sizeof(struct pt_counts), LINE);
+    struct pt_counts *counts = (struct pt_counts *)(void *)room;
+    counts->covered = (uint64_t *)covered;
+    counts->stride = bytes / sizeof(uint64_t);
+    job->launch.counts = counts;
+    return true;
+}
+
 bool pt_counted_begin(struct pt_job *job)
 {
+    if (job->tests & PT_TEST_coverage)
+        return begin_coverage(job);
     const struct pt_module *m = &job->kernel->module->ir;
     size_t n_funcs = m->funcs.n, n = 0;
     for (uint32_t i = 1; i < n_funcs; i++)
@@ -57,9 +77,11 @@ bool pt_counted_begin(struct pt_job *job)
         at += count_insns(m, i);
     }
     struct pt_counts *counts = (struct pt_counts *)(void *)room;
-    *counts = (struct pt_counts){(uint32_t)n, first, (struct pt_count *)(void *)(room + rows),
-                                 (struct pt_counted_last *)(void *)(room + lasts),
-                                 (struct pt_counted_worst *)(void *)(room + worst)};
+    *counts = (struct pt_counts){.n = (uint32_t)n,
+                                 .first = first,
+                                 .v = (struct pt_count *)(void *)(room + rows),
+                                 .last = (struct pt_counted_last *)(void *)(room + lasts),
+                                 .worst = (struct pt_counted_worst *)(void *)(room + worst)};
     job->launch.counts = counts;
     if (!(job->tests & PT_TEST_time) || pt_timed_begin(job, counts))
         return true;
@@ -185,17 +207,30 @@ static void put_func(struct pt_counted *c, const struct pt_module *m, uint32_t f
         put_insn(c, m, func, i, is_read, arena);
 }
 
+static bool is_run_by(const struct pt_job *job, uint32_t func)
+{
+    const struct pt_module *m = &job->kernel->module->ir;
+    return count_insns(m, func) && (!m->funcs.v[func].is_entry || func == job->kernel->func);
+}
+
 /* Those of the kernel, and of the functions that are in its program. */
 static void put_insns(struct pt_counted *c, const struct pt_job *job, struct pt_arena *arena)
 {
     const struct pt_module *m = &job->kernel->module->ir;
-    const struct pt_counts *counts = job->launch.counts;
-    c->insns = pt_arena_alloc(arena, counts->n * sizeof *c->insns);
-    c->counts = pt_arena_alloc(arena, counts->n * sizeof *c->counts);
-    c->worst = pt_arena_alloc(arena, counts->n * sizeof *c->worst);
-    c->waits = c->is_timed ? pt_arena_alloc(arena, counts->n * sizeof *c->waits) : NULL;
+    uint32_t n = 0;
     for (uint32_t func = 1; func < m->funcs.n; func++)
-        if (count_insns(m, func) && (!m->funcs.v[func].is_entry || func == job->kernel->func))
+        n += is_run_by(job, func) ? count_insns(m, func) : 0;
+    c->insns = pt_arena_alloc(arena, n * sizeof *c->insns);
+    c->counts = pt_arena_alloc(arena, n * sizeof *c->counts);
+    if (job->tests & PT_TEST_coverage) {
+        c->coverage = pt_coverage_find(m, job->kernel->func, arena);
+        c->covered = pt_arena_alloc(arena, c->coverage->n * sizeof *c->covered);
+    } else {
+        c->worst = pt_arena_alloc(arena, n * sizeof *c->worst);
+        c->waits = c->is_timed ? pt_arena_alloc(arena, n * sizeof *c->waits) : NULL;
+    }
+    for (uint32_t func = 1; func < m->funcs.n; func++)
+        if (is_run_by(job, func))
             put_func(c, m, func, arena);
 }
 
@@ -279,6 +314,27 @@ static void add_func(struct pt_counted *c, const struct pt_counted_func *x,
             c->worst[x->first + i] = worst[i];
 }
 
+static void add_covered(struct pt_counted *c, const struct pt_job *job)
+{
+    const struct pt_counts *counts = job->launch.counts;
+    for (uint32_t w = 0; w < job->n_workers; w++)
+        for (uint32_t i = 0; i < c->coverage->n; i++)
+            c->covered[i] += counts->covered[w * counts->stride + i];
+}
+
+void pt_counted_tell(struct pt_counted *c)
+{
+    for (uint32_t k = 0; c->covered && k < c->funcs.n; k++) {
+        const struct pt_counted_func *x = &c->funcs.v[k];
+        uint32_t end = k + 1 < c->funcs.n ? x[1].first : c->n;
+        if (!c->coverage->funcs[x->func].n)
+            continue;
+        for (uint32_t i = x->first; i < end; i++)
+            pt_coverage_read(c->coverage, c->covered, x->func, i - x->first, &c->counts[i].lanes,
+                             &c->counts[i].on);
+    }
+}
+
 void pt_counted_end(struct pt_job *job, uint64_t begun)
 {
     ptera_engine *engine = job->engine;
@@ -286,8 +342,10 @@ void pt_counted_end(struct pt_job *job, uint64_t begun)
     pthread_mutex_lock(&engine->counted_lock);
     struct pt_counted *c = find_or_make(job);
     if (c) {
-        for (uint32_t i = 0; i < c->funcs.n; i++)
+        for (uint32_t i = 0; i < c->funcs.n && !c->covered; i++)
             add_func(c, &c->funcs.v[i], job);
+        if (c->covered)
+            add_covered(c, job);
         if (c->launches < PT_COUNTED_RUNS)
             c->runs[c->launches] = (struct pt_counted_run){begun, ns, job->stream};
         c->launches++;

@@ -1,5 +1,5 @@
-/* What launches were counted (PT_TEST_count): kept by the engine, the launches of one kernel in one
- * shape together. */
+/* What launches were counted (PT_TEST_count, PT_TEST_coverage): kept by the engine, the launches of
+ * one kernel in one shape together. */
 #ifndef PTERA_RUNTIME_COUNTED_H
 #define PTERA_RUNTIME_COUNTED_H
 
@@ -49,6 +49,10 @@ struct pt_counted {
     struct pt_counted_insn *insns;  /* of the functions, one after the other */
     struct pt_count *counts;        /* theirs, of all launches so far */
     struct pt_counted_worst *worst; /* likewise */
+    /* Of PT_TEST_coverage alone: counters of all launches so far, by which the threads of `counts`
+     * are told (pt_counted_tell); else NULL. */
+    uint64_t *covered;
+    const struct pt_coverage *coverage;
     bool is_timed;
     struct pt_timed_sums time; /* likewise */
     uint64_t *waits;           /* by instruction, likewise: pt_timed.waits */
@@ -60,5 +64,7 @@ void pt_counted_close(ptera_engine *engine);
  * false if there is no memory; end is to be called if it did not. */
 bool pt_counted_begin(struct pt_job *job);
 void pt_counted_end(struct pt_job *job, uint64_t begun);
+/* Before `counts` are read. */
+void pt_counted_tell(struct pt_counted *c);
 
 #endif

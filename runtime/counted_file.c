@@ -53,8 +53,9 @@ static void put_time(FILE *out, const struct pt_timed_sums *t)
 #include "backend/timed.def"
 }
 
-static void put(FILE *out, const struct pt_counted *c)
+static void put(FILE *out, struct pt_counted *c)
 {
+    pt_counted_tell(c);
     put_text(out, "kernel", c->kernel);
     put_text(out, "module", c->module);
     put_shape(out, "grid", c->grid);
@@ -68,13 +69,15 @@ static void put(FILE *out, const struct pt_counted *c)
     for (uint64_t i = 0; i < c->launches && i < PT_COUNTED_RUNS; i++)
         fprintf(out, "run %" PRIu64 " %" PRIu64 " %" PRIu64 "\n", c->runs[i].begun, c->runs[i].ns,
                 c->runs[i].stream);
+    if (c->covered)
+        fputs("coverage 1\n", out);
     if (c->is_timed)
         put_time(out, &c->time);
     for (uint32_t i = 0; i < c->n; i++) {
         put_insn(out, &c->insns[i], &c->counts[i]);
         if (c->is_timed && c->waits[i])
             fprintf(out, "waits %" PRIu64 "\n", c->waits[i]);
-        if (c->worst[i].rank)
+        if (c->worst && c->worst[i].rank)
             put_worst(out, &c->worst[i]);
     }
 }
@@ -87,7 +90,7 @@ ptera_result ptera_engine_counts_save(ptera_engine *engine, const char *path)
     if (!out)
         return PTERA_ERROR_FILE;
     pthread_mutex_lock(&engine->counted_lock);
-    for (const struct pt_counted *c = engine->counted; c; c = c->next)
+    for (struct pt_counted *c = engine->counted; c; c = c->next)
         put(out, c);
     pthread_mutex_unlock(&engine->counted_lock);
     return fclose(out) == 0 ? PTERA_OK : PTERA_ERROR_FILE;

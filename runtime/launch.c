@@ -313,7 +313,7 @@ static const char *why_interpreted(const struct pt_job *job)
 {
     if (job->tests & PT_TEST_isolate)
         return "an isolated launch is interpreted: it tests every access";
-    if (job->tests & PT_TEST_OBSERVERS & ~(uint32_t)PT_TEST_mem)
+    if (job->tests & PT_TEST_OBSERVERS & ~(uint32_t)(PT_TEST_mem | PT_TEST_coverage))
         return job->is_checked ? "a checked launch is interpreted"
                                : "an observed launch is interpreted";
     if (job->is_late)
@@ -438,9 +438,11 @@ static ptera_result prepare(struct pt_job *job, const ptera_launch *given,
     job->is_mute = job->tests & PT_TEST_OBSERVERS &&
                    pt_finding_is_mute(job->engine, func_of(job->kernel)->name);
     if (job->is_mute || (job->engine->uncounted && atomic_load(job->engine->uncounted)))
-        job->tests &= ~(uint32_t)(PT_TEST_count | PT_TEST_time);
+        job->tests &= ~(uint32_t)(PT_TEST_count | PT_TEST_time | PT_TEST_coverage);
     if (job->tests & PT_TEST_time)
         job->tests |= PT_TEST_TURNS | PT_TEST_count;
+    if (job->tests & PT_TEST_count) /* which tells that, too */
+        job->tests &= ~(uint32_t)PT_TEST_coverage;
     job->finding = given->finding;
     job->finding_ud = given->finding_ud;
     job->launch.is_reversed = given->order == PTERA_ORDER_REVERSE;
@@ -533,7 +535,7 @@ static void run_job(void *ud)
 
 static void run_observed(struct pt_job *job)
 {
-    bool is_counted = job->tests & PT_TEST_count;
+    bool is_counted = job->tests & (PT_TEST_count | PT_TEST_coverage);
     uint64_t begun = is_counted ? pt_now_ns() : 0;
     if (is_counted && !pt_counted_begin(job))
         return; /* the result says that there is no memory */

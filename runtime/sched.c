@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "backend/counts.h"
 #include "runtime/fault.h"
 #include "runtime/fpenv.h"
 #include "runtime/hot.h"
@@ -53,7 +54,7 @@ static enum pt_run resume_native(struct pt_worker *w, struct pt_warp *warp)
 {
     struct pt_fault fault = {.insn = UINT32_MAX};
     struct pt_cta *cta = w->native = warp->cta;
-    enum pt_run run = w->apart->resume(warp, &fault);
+    enum pt_run run = w->apart->resume(warp, &fault, pt_counts_covered(cta));
     w->native = NULL;
     if (run == PT_RUN_FAULT && cta->stepping)
         pt_report_fault(w->job, warp);
@@ -404,7 +405,7 @@ static bool run_row(struct pt_job *job, const struct pt_native *native, struct p
 {
     struct pt_fault fault = {.insn = UINT32_MAX};
     bool is_over = is_stopped(job);
-    enum pt_run end = is_over ? PT_RUN_YIELDED : native->run(cta, &fault);
+    enum pt_run end = is_over ? PT_RUN_YIELDED : native->run(cta, &fault, pt_counts_covered(cta));
     if (end == PT_RUN_EXITED || (end == PT_RUN_YIELDED && cta->turn && !is_over))
         return true;
     if (end == PT_RUN_FAULT && cta->stepping)

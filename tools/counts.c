@@ -160,6 +160,8 @@ static bool read_field(struct counted_kernel *k, const char *name, const char *a
         k->launches = strtoull(at, NULL, 10);
     else if (!strcmp(name, "ns"))
         k->ns = strtoull(at, NULL, 10);
+    else if (!strcmp(name, "coverage"))
+        k->is_coverage = strcmp(at, "0") != 0;
     else
         return !strcmp(name, "time") && read_time(k, at);
     return true;

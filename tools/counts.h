@@ -55,6 +55,7 @@ struct counted_kernel {
     uint64_t launches, ns;
     struct counted_run *runs; /* the first ones */
     size_t n_runs, runs_room;
+    bool is_coverage;          /* what instructions have is `lanes` and `on` alone */
     bool is_timed;             /* there is: */
     struct pt_timed_sums time; /* what a GPU would be asked for, of all launches */
     struct counted_insn *insns;

@@ -30,7 +30,8 @@ static const char profile_help[] =
     "  --lines             by lines of the source\n"
     "  --ptx-lines         by lines of the PTX\n"
     "  --coverage FILE     writes which lines and branches of device code ran, in lcov's format "
-    "(genhtml reads it)\n"
+    "(genhtml reads it); where nothing\n"
+    "                      else is asked for, kernels run natively, too, as the engine has it\n"
     "  --html FILE         writes a page for browsers: kernels, roofline, when launches ran, "
     "source and PTX with heat,\n"
     "                      who accesses what, branches, occupancy\n"
@@ -70,6 +71,38 @@ static int cannot_write(const char *path)
     return EXIT_FAILED;
 }
 
+/* ---- what is asked for ---------------------------------------------------------------------- */
+
+/* Whether a report is asked for but coverage. */
+static bool asks_report(const struct options *o)
+{
+    return o->metrics || o->html || o->log_file || o->save || o->is_csv || o->has_lines ||
+           o->has_ptx_lines || o->is_timed;
+}
+
+/* Whether something is asked for that launches are counted for. */
+static bool counts_launches(const struct options *o)
+{
+    return !o->trace || o->coverage || asks_report(o);
+}
+
+static const char *observer_of(const struct options *o)
+{
+    return o->is_timed ? "time" : o->coverage && !asks_report(o) ? "coverage" : "count";
+}
+
+/* False, having said why: the reports want more than was counted. */
+static bool has_all(const struct options *o, const struct counts *counts, const char *path)
+{
+    bool is_coverage = false;
+    for (size_t i = 0; i < counts->n; i++)
+        is_coverage |= counts->v[i].is_coverage;
+    if (!is_coverage || (o->coverage && !asks_report(o)))
+        return true;
+    fprintf(stderr, "ptera profile: %s has coverage alone (--coverage FILE)\n", path);
+    return false;
+}
+
 /* ---- reports --------------------------------------------------------------------------------- */
 
 static bool put(FILE *out, const struct options *o, const struct counts *counts)
@@ -97,9 +130,10 @@ static bool put_file(const char *path, bool (*put)(FILE *out, const struct count
 static int report_file(const struct options *o, const char *path, int status)
 {
     struct counts counts;
-    bool is_good = counts_read(&counts, path);
+    bool is_good = counts_read(&counts, path) && has_all(o, &counts, path);
+    bool is_put = !o->coverage || asks_report(o);
     FILE *out = !is_good ? NULL : o->log_file ? fopen(o->log_file, "we") : stderr;
-    if (is_good && (!out || !put(out, o, &counts)))
+    if (is_good && (!out || (is_put && !put(out, o, &counts))))
         is_good = cannot_write(o->log_file ? o->log_file : "the report") == EXIT_GOOD;
     if (out && out != stderr && fclose(out) != 0)
         is_good = cannot_write(o->log_file) == EXIT_GOOD;
@@ -107,13 +141,6 @@ static int report_file(const struct options *o, const char *path, int status)
     is_good = is_good && put_file(o->html, profile_report_put_html, &counts);
     counts_free(&counts);
     return is_good ? status : EXIT_FAILED;
-}
-
-/* Whether something is asked for that launches are counted for. */
-static bool counts_launches(const struct options *o)
-{
-    return !o->trace || o->metrics || o->coverage || o->html || o->log_file || o->save ||
-           o->is_csv || o->has_lines || o->has_ptx_lines || o->is_timed;
 }
 
 /* What was there goes. */
@@ -154,7 +181,7 @@ static int profile_kernel(int argc, char **argv, struct options *o)
     struct run_setup setup = {.command = "profile", .finish = is_counted ? finish : NULL, .ud = o};
     if (o->trace && !empty_trace(o->trace))
         return cannot_write(o->trace);
-    o->engine.observe = !is_counted ? NULL : o->is_timed ? "time" : "count";
+    o->engine.observe = is_counted ? observer_of(o) : NULL;
     o->engine.device = o->estimate;
     o->engine.trace = o->trace;
     ptera_launch_init(&setup.launch);
@@ -191,6 +218,8 @@ static int profile_program(const struct options *o, char **argv)
         setenv("PTERA_PROFILE", file, 1);
     if (o->is_timed)
         setenv("PTERA_PROFILE_TIME", "1", 1);
+    if (o->coverage && !asks_report(o))
+        setenv("PTERA_PROFILE_COVERAGE", "1", 1);
     if (o->estimate)
         setenv("PTERA_DEVICE", o->estimate, 1);
     if (o->from_start)

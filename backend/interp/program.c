@@ -7,6 +7,7 @@
 #include "frontend/lower.h"
 #include "ir/bits.h"
 #include "ir/call_graph.h"
+#include "ir/coverage.h"
 
 /* The call graph below a kernel: how deep activations nest and how much local memory they take. */
 struct reach {
@@ -155,6 +156,8 @@ static bool build(struct pt_interp_program *p, struct pt_arena *scratch)
             pt_decode_func(p, r.funcs[i], scratch);
     if (m->diags.errors > errors)
         return false;
+    if (p->base.tests & PT_TEST_coverage)
+        p->base.coverage = pt_coverage_find(m, kernel, &p->arena);
     r.state = pt_arena_alloc(scratch, m->funcs.n);
     r.depth = pt_arena_alloc(scratch, m->funcs.n * sizeof *r.depth);
     r.local = pt_arena_alloc(scratch, m->funcs.n * sizeof *r.local);

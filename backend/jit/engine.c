@@ -162,9 +162,10 @@ static struct native *load(struct jit_object *object, const struct pt_program *p
     n->observed = jit_debugger_add(&n->object, &n->code,
                                    program->image->module->funcs.v[program->kernel].name);
     if (n->object.front_bytes)
-        n->base.resume = (enum pt_run(*)(struct pt_warp *, struct pt_fault *))n->code.entry;
+        n->base.resume =
+            (enum pt_run(*)(struct pt_warp *, struct pt_fault *, uint64_t *))n->code.entry;
     else
-        n->base.run = (enum pt_run(*)(struct pt_cta *, struct pt_fault *))n->code.entry;
+        n->base.run = (enum pt_run(*)(struct pt_cta *, struct pt_fault *, uint64_t *))n->code.entry;
     n->base.front_bytes = n->object.front_bytes;
     n->base.scratch_bytes = n->object.scratch_bytes;
     n->base.needs_warps = n->object.needs_warps;

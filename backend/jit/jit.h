@@ -147,6 +147,9 @@ struct jit_code {
         LLVMValueRef releases;         /* alloca: what was freed when they were found */
         LLVMValueRef found, addresses; /* allocas: of jit_help_check */
     } checked;
+    /* coverage.c: which counters there are, and where; NULL: none is counted */
+    const struct pt_coverage *coverage;
+    LLVMValueRef covered;
     uint32_t n_generated; /* LLVM's instructions, in all basic blocks but the one being generated */
     struct jit_part {     /* code_size.c: of it, as far as it has been looked at */
         LLVMBasicBlockRef block;

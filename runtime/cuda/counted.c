@@ -1,6 +1,7 @@
 /* Counts of programs that use the driver: appended to the file that PTERA_PROFILE names, from which
  * `ptera profile` makes its tables, when a context or the program ends. With PTERA_PROFILE_TIME it
- * is also modelled what a GPU would take for them (--estimate). PTERA_PROFILE_KERNELS, _SKIP and
+ * is also modelled what a GPU would take for them (--estimate); with PTERA_PROFILE_COVERAGE nothing
+ * is counted but what ran, which native code does, too. PTERA_PROFILE_KERNELS, _SKIP and
  * _COUNT choose kernels and launches as PTERA_CHECK_KERNELS and the others do. */
 #include "runtime/cuda/counted.h"
 
@@ -10,12 +11,19 @@
 #include "runtime/cuda/log.h"
 #include "runtime/cuda/variable.h"
 
+static const char *observer(void)
+{
+    if (pt_cu_variable("PTERA_PROFILE_TIME"))
+        return "time";
+    return pt_cu_variable("PTERA_PROFILE_COVERAGE") ? "coverage" : "count";
+}
+
 void pt_cu_counted_set(ptera_options *options, char *names, size_t size)
 {
     if (!pt_cu_variable("PTERA_PROFILE"))
         return;
     snprintf(names, size, "%s%s%s", options->observe ? options->observe : "",
-             options->observe ? "," : "", pt_cu_variable("PTERA_PROFILE_TIME") ? "time" : "count");
+             options->observe ? "," : "", observer());
     if (!options->observe) {
         options->check_kernels = pt_cu_variable("PTERA_PROFILE_KERNELS");
         options->check_skip = pt_cu_variable_number("PTERA_PROFILE_SKIP");

@@ -7,7 +7,7 @@
 #include "tests/bench/runner.h"
 
 /* "check-TOOL": interpreted, under that checker; "jit-check-mem": natively;
- * "profile": interpreted and counted. */
+ * "profile": interpreted and counted; "coverage": native code that counts what runs. */
 #define ALL (PTERA_CHECK_INIT | PTERA_CHECK_MEM | PTERA_CHECK_RACE | PTERA_CHECK_SYNC)
 #define ENGINES(X)                                                   \
     X("interp", PTERA_BACKEND_INTERP, 0, 0, NULL)                    \
@@ -20,7 +20,8 @@
     X("check-race", PTERA_BACKEND_INTERP, 0, PTERA_CHECK_RACE, NULL) \
     X("check-all", PTERA_BACKEND_INTERP, 0, ALL, NULL)               \
     X("jit-check-mem", PTERA_BACKEND_JIT, 0, PTERA_CHECK_MEM, NULL)  \
-    X("profile", PTERA_BACKEND_INTERP, 0, 0, "count")
+    X("profile", PTERA_BACKEND_INTERP, 0, 0, "count")                \
+    X("coverage", PTERA_BACKEND_JIT, 0, 0, "coverage")
 
 static const struct {
     ptera_backend backend;

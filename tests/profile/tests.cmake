@@ -1,9 +1,16 @@
 # The reports of `ptera profile`.
 add_test(NAME profile_reports COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/profile/reports.sh ${CMAKE_SOURCE_DIR}
          $<TARGET_FILE:profile_launch> ${tool})
+if(PTERA_JIT)
+  add_test(NAME profile_coverage COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/profile/coverage.sh ${CMAKE_SOURCE_DIR}
+           $<TARGET_FILE:profile_launch> ${tool})
+endif()
 # Preloaded, libraries with the thread sanitizer do not fit into a program that links it.
 if(PTERA_SANITIZE MATCHES "thread")
   set_tests_properties(profile_reports PROPERTIES LABELS release-only)
+  if(PTERA_JIT)
+    set_tests_properties(profile_coverage PROPERTIES LABELS release-only)
+  endif()
 endif()
 if(Python3_EXECUTABLE)
   find_path(PTERA_NVTX nvtx3/nvToolsExt.h HINTS /usr/local/cuda/include)

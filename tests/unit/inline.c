@@ -29,7 +29,7 @@ static bool expand(struct inline_test *t, const char *functions, const char *bod
     bool ok = load(&t->m, text.text) && lower_all(&t->m);
     free(text.text);
     CHECK(ok);
-    ok = ok && pt_inline(&t->m, kernel_of(&t->m), &t->m.arena, &t->out);
+    ok = ok && pt_inline(&t->m, kernel_of(&t->m), false, &t->m.arena, &t->out);
     CHECK(ok);
     const char *wrong = ok ? pt_verify(t->out.m, t->out.f) : NULL;
     if (wrong)
@@ -64,8 +64,8 @@ static void check_left(const char *functions, const char *body, int calls, int a
     pt_arena_free(&t.m.arena);
 }
 
-#define TWICE                                                                      \
-    ".func (.param .b32 r) twice(.param .b32 x)\n{\n.reg .b32 %a<3>;\n"            \
+#define TWICE                                                           \
+    ".func (.param .b32 r) twice(.param .b32 x)\n{\n.reg .b32 %a<3>;\n" \
     "ld.param.b32 %a1, [x];\nadd.u32 %a2, %a1, %a1;\nst.param.b32 [r], %a2;\nret;\n}\n"
 #define CALL(name)                                                             \
     "{ .param .b32 p; .param .b32 q;\nst.param.b32 [p], %r1;\ncall (q), " name \
@@ -109,12 +109,12 @@ static void test_changed_parameter(void)
 }
 
 /* Calls `%d1` by prototype P. */
-#define CALL_ANY                                                                          \
-    "P: .callprototype (.param .b32 _) _ (.param .b32 _);\n"                              \
+#define CALL_ANY                                                                        \
+    "P: .callprototype (.param .b32 _) _ (.param .b32 _);\n"                            \
     "{ .param .b32 p; .param .b32 q;\nst.param.b32 [p], %r1;\ncall (q), %d1, (p), P;\n" \
     "ld.param.b32 %r2, [q]; }\n"
-#define SQUARE                                                                        \
-    ".func (.param .b32 r) square(.param .b32 x)\n{\n.reg .b32 %a<3>;\n"              \
+#define SQUARE                                                           \
+    ".func (.param .b32 r) square(.param .b32 x)\n{\n.reg .b32 %a<3>;\n" \
     "ld.param.b32 %a1, [x];\nmul.lo.u32 %a2, %a1, %a1;\nst.param.b32 [r], %a2;\nret;\n}\n"
 #define OTHER ".func other(.param .b64 x)\n{\nret;\n}\n"
 
@@ -123,8 +123,10 @@ static void test_changed_parameter(void)
 static void test_indirect(void)
 {
     struct inline_test t;
-    check_left(TWICE SQUARE OTHER, "mov.u64 %d2, other;\n"
-                                   "mov.u64 %d1, twice;\n" CALL_ANY "ret;", 0, 0);
+    check_left(TWICE SQUARE OTHER,
+               "mov.u64 %d2, other;\n"
+               "mov.u64 %d1, twice;\n" CALL_ANY "ret;",
+               0, 0);
     if (expand(&t, TWICE SQUARE OTHER ".global .u64 table[2] = {other, square};\n",
                "mov.u64 %d1, twice;\n" CALL_ANY "ret;")) {
         CHECK_INT(count(&t, "call"), 0);
@@ -146,11 +148,10 @@ static void test_what_stays(void)
 {
     check_left(".func (.param .b32 r) again(.param .b32 x)\n{\n.reg .b32 %r<3>;\n.reg .b64 %d<2>;\n"
                "mov.u64 %d1, again;\nld.param.b32 %r1, [x];\n" CALL_ANY "st.param.b32 [r], %r2;\n"
-                                                                        "ret;\n}\n",
+               "ret;\n}\n",
                CALL("again") "ret;", 1, 2);
     check_left(".func (.param .b32 r) down(.param .b32 x)\n{\n.reg .b32 %r<3>;\n"
-               "ld.param.b32 %r1, [x];\n"
-               CALL("down") "st.param.b32 [r], %r2;\nret;\n}\n",
+               "ld.param.b32 %r1, [x];\n" CALL("down") "st.param.b32 [r], %r2;\nret;\n}\n",
                CALL("down") "ret;", 1, 2);
     check_left(".extern .func (.param .b32 r) vprintf(.param .b64 f, .param .b64 a);\n",
                "{ .param .b64 p; .param .b64 v; .param .b32 q;\nst.param.b64 [p], %d1;\n"
@@ -248,11 +249,11 @@ static void test_escape(void)
     check_use("st.local.b32 [v+4], %r1;\nld.local.f32 %f1, [v+4];", false, true);
     check_use("st.local.v4.b32 [v+16], {%r1, %r2, %r3, %r4};", false, true);
     check_use("st.local.b32 [v], 7;", false, true);
-    check_use("st.local.b32 [v+2], %r1;", false, false);              /* across elements */
-    check_use("st.local.b32 [v+32], %r1;", false, false);             /* outside */
+    check_use("st.local.b32 [v+2], %r1;", false, false);  /* across elements */
+    check_use("st.local.b32 [v+32], %r1;", false, false); /* outside */
     check_use("st.local.b32 [v+-4], %r1;", false, false);
     check_use("st.local.b32 [v], %r1;\nld.local.b16 %h1, [v];", false, false); /* two sizes */
-    check_use("ld.local.u32 %d1, [v];", false, false);                /* extends */
+    check_use("ld.local.u32 %d1, [v];", false, false);                         /* extends */
     check_use("ld.local.u8 %h1, [v];", false, false);
     check_use("mov.b64 %d1, v;", true, false);
     check_use("cvta.local.u64 %d1, v;", true, false);
@@ -326,7 +327,8 @@ static void test_counters(void)
     check_counter("mov.u32 %r1, %tid.x;" ROUNDS "st.global.u32 [%d1], %r1; ret;", 3);
     check_counter("ld.global.u32 %r1, [%d1];" ROUNDS "st.global.u32 [%d1], %r1; ret;", 0);
     check_counter("mov.u32 %r1, 0; again: add.u32 %r1, %r1, 1; @%p2 add.u32 %r1, %r1, 1;"
-                  "setp.lt.u32 %p1, %r1, %r3; @%p1 bra again; st.global.u32 [%d1], %r1; ret;", 0);
+                  "setp.lt.u32 %p1, %r1, %r3; @%p1 bra again; st.global.u32 [%d1], %r1; ret;",
+                  0);
 }
 
 int main(void)

@@ -9,6 +9,7 @@
 #include "backend/jit/analysis/insn_info.h"
 #include "backend/jit/analysis/nan.h"
 #include "backend/jit/control/barrier_reduce.h"
+#include "backend/jit/control/coverage.h"
 #include "backend/jit/emit/emit.h"
 #include "backend/jit/emit/lane_call.h"
 #include "backend/jit/jit.h"
@@ -61,6 +62,7 @@ static bool call(const struct jit *j)
 static bool instruction(struct jit *j, LLVMValueRef *mask)
 {
     uint32_t effects = j->form->effects;
+    jit_coverage_add_guard(j, mask);
     if (j->form->op == PT_OP_brkpt) {
         stop_at_breakpoint(j, mask);
         return true;
@@ -221,6 +223,8 @@ static bool run_batch(struct jit *j, const struct batch *b, LLVMValueRef *mask)
     for (unsigned at = 0; at < n; at++) {
         unsigned u = at % j->facts->copies;
         j->insn = &j->unit->f->insns.v[b->insns[at / j->facts->copies]];
+        if (!u)
+            jit_coverage_add_guard(j, mask);
         jit_operands_flatten(j, &all);
         jit_guard_apply(j, u, mask[u]);
         jit_registers_write(j, all.dest[0].o, u, ops[at].d[0], j->unit->width,
@@ -234,6 +238,7 @@ static bool run_pair(struct jit *j, const uint32_t *insns, uint32_t n, LLVMValue
 {
     if (n < 2 || jit_is_checked(j->unit) || insns[1] != insns[0] + 1 || !jit_store_pair_applies(j))
         return false;
+    jit_coverage_add_guard(j, mask);
     for (unsigned u = j->first_copy; u < j->end_copy; u++) {
         jit_guard_apply(j, u, mask[u]);
         jit_store_pair_store(j, u);

@@ -7,6 +7,7 @@
 #include "backend/jit/analysis/insn_info.h"
 #include "backend/jit/bitset.h"
 #include "backend/jit/control/block.h"
+#include "backend/jit/control/coverage.h"
 #include "backend/jit/control/flow.h"
 #include "backend/jit/control/gen.h"
 #include "backend/jit/control/stop_poll.h"
@@ -31,6 +32,28 @@ static LLVMValueRef read_guard(const struct jit *j, const struct pt_insn *insn, 
     return jit_registers_read(j, &guard, copy, PT_pred, lanes, true);
 }
 
+/* Lanes from flows; NULL: all of a copy. */
+static void find_masks(const struct jit_gen *g, const LLVMValueRef *flows, LLVMValueRef *masks)
+{
+    for (unsigned u = 0; u < g->j->facts->copies; u++)
+        masks[u] = flows[u] ? jit_flow_mask(g->j, flows[u]) : NULL;
+}
+
+/* Of branches that take their guard lane by lane. */
+static void note_guard(const struct jit_gen *g)
+{
+    LLVMValueRef masks[JIT_COPIES];
+    find_masks(g, g->active, masks);
+    jit_coverage_add_guard(g->j, masks);
+}
+
+static void note_taken(const struct jit_gen *g, const LLVMValueRef *flows)
+{
+    LLVMValueRef masks[JIT_COPIES];
+    find_masks(g, flows, masks);
+    jit_coverage_add_taken(g->j, masks);
+}
+
 static void part_lanes(struct jit_gen *g, uint32_t from, const struct pt_insn *insn, uint32_t taken,
                        uint32_t next)
 {
@@ -43,6 +66,7 @@ static void part_lanes(struct jit_gen *g, uint32_t from, const struct pt_insn *i
         yes[u] = jit_flow_and(j, all, holds);
         no[u] = jit_flow_and(j, all, LLVMBuildNot(j->code->b, holds, ""));
     }
+    note_taken(g, yes);
     bool is_back = (taken != UINT32_MAX && jit_is_in(g, taken) && taken <= from) ||
                    (jit_is_in(g, next) && next <= from);
     if (is_back)
@@ -56,6 +80,7 @@ static void part_lanes(struct jit_gen *g, uint32_t from, const struct pt_insn *i
 /* All lanes of the block branch, or end. */
 static void take(struct jit_gen *g, uint32_t from, uint32_t taken)
 {
+    note_taken(g, g->active);
     if (taken == UINT32_MAX)
         jit_flow_go_on(g, from, UINT32_MAX, UINT32_MAX);
     else
@@ -123,6 +148,7 @@ static void end_in_trap(struct jit_gen *g, uint32_t block, const struct pt_insn 
 {
     const struct jit *j = g->j;
     struct jit_blame who = all_running(g, insn);
+    note_guard(g);
     if (!insn->guard) {
         jit_fault_raise(j, PT_FAULT_TRAP, &who);
         return;
@@ -247,6 +273,7 @@ bool jit_branch_end(const struct jit_gen *before, uint32_t block)
         end_in_trap(g, block, insn);
         return true;
     } else if (form->op == PT_OP_brx_idx) {
+        note_guard(g);
         if (j->facts->uniformity->branch[block] > PT_LEVEL_GROUP)
             part_by_table(g, block, insn);
         else
@@ -261,6 +288,7 @@ bool jit_branch_end(const struct jit_gen *before, uint32_t block)
         else
             return part(g, block, insn, taken, b->next);
     } else if (taken != UINT32_MAX) {
+        note_guard(g);
         jit_flow_go_to(g, block, taken);
     } else {
         jit_flow_go_on(g, block, UINT32_MAX, UINT32_MAX);

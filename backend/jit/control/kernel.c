@@ -7,6 +7,7 @@
 #include "backend/jit/analysis/local_memory.h"
 #include "backend/jit/analysis/plan.h"
 #include "backend/jit/control/barrier_reduce.h"
+#include "backend/jit/control/coverage.h"
 #include "backend/jit/control/cta_interleave.h"
 #include "backend/jit/control/region.h"
 #include "backend/jit/control/region_spill.h"
@@ -117,9 +118,9 @@ static void allow_null(const struct jit *j)
 static void begin(const struct jit *j)
 {
     LLVMTypeRef pointer = LLVMPointerTypeInContext(j->code->context, 0);
-    LLVMTypeRef parameters[] = {pointer, pointer};
+    LLVMTypeRef parameters[] = {pointer, pointer, pointer};
     LLVMTypeRef type =
-        LLVMFunctionType(LLVMInt32TypeInContext(j->code->context), parameters, 2, false);
+        LLVMFunctionType(LLVMInt32TypeInContext(j->code->context), parameters, 3, false);
     j->code->function = LLVMAddFunction(j->code->module, JIT_ENTRY, type);
     note_runs(j);
     allow_null(j);
@@ -128,6 +129,7 @@ static void begin(const struct jit *j)
     jit_continue_in(j, body);
     load_parts(j);
     jit_mem_check_begin(j);
+    jit_coverage_begin(j);
     start_cta(j);
 }
 
@@ -155,7 +157,7 @@ static bool expand_calls(struct jit_unit *u)
         !pt_inline_changes_loops(u->m, u->f, u->arena))
         return true;
     struct pt_inlined *inlined = pt_arena_alloc(u->arena, sizeof *inlined);
-    if (!pt_inline(u->m, u->snapshot->kernel, u->arena, inlined))
+    if (!pt_inline(u->m, u->snapshot->kernel, jit_is_covered(u), u->arena, inlined))
         return jit_refuse(u, "calls that grow into too much code");
     u->m = inlined->m;
     u->f = inlined->f;

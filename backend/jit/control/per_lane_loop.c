@@ -16,6 +16,7 @@
 #include "backend/jit/analysis/loops.h"
 #include "backend/jit/bitset.h"
 #include "backend/jit/control/block.h"
+#include "backend/jit/control/coverage.h"
 #include "backend/jit/control/flow.h"
 #include "backend/jit/control/gen.h"
 #include "backend/jit/control/reroll.h"
@@ -272,8 +273,12 @@ static bool run_alone(struct serial *s, uint32_t block, LLVMBasicBlockRef *at)
     for (uint32_t i = 0; i < b->count; i++)
         insns[i] = b->first + i;
     in_block.block = block;
+    jit_coverage_add_block(j, block, all);
     if (!jit_block_emit(j, insns, b->count, all))
         return false;
+    jit_visit_insn(&in_block, jit_insn_info_last(j->facts, block));
+    if (j->form->effects & PT_FX_BRANCH)
+        jit_coverage_add_guard(j, all);
     LLVMBasicBlockRef next = at[block + 1 - first], taken = next;
     if (pt_insn_form(j->unit->m, last)->op == PT_OP_bra)
         taken = at[j->unit->f->operands.v[last->operands].index - first];
@@ -583,8 +588,8 @@ bool jit_per_lane_loop_emit(struct jit_gen *g, uint32_t block)
     struct span span = find_span(g, block);
     struct serial s[JIT_COPIES];
     struct jit_reroll pair;
-    bool is_pair = span.end == block + 3 && !is_start(j, &span, block + 2) &&
-                   jit_loops_find_reroll(j->facts, block, &pair);
+    bool is_pair = !jit_is_covered(j->unit) && span.end == block + 3 &&
+                   !is_start(j, &span, block + 2) && jit_loops_find_reroll(j->facts, block, &pair);
     unsigned most = LANES_MOST / j->unit->width, n = 0;
     for (unsigned u = 0; u < j->facts->copies; u += s[n++].n_copies) {
         s[n] = (struct serial){.j = j, .span = span, .first = u, .reroll = is_pair ? &pair : NULL};

@@ -20,6 +20,7 @@
 #include "backend/jit/control/block.h"
 #include "backend/jit/control/branch.h"
 #include "backend/jit/control/chain_split.h"
+#include "backend/jit/control/coverage.h"
 #include "backend/jit/control/cta_end.h"
 #include "backend/jit/control/cta_interleave.h"
 #include "backend/jit/control/flow.h"
@@ -211,6 +212,9 @@ static bool run_block(const struct jit_gen *g, uint32_t block)
     for (unsigned u = 0; u < j->facts->copies; u++)
         masks[u] = g->active[u] ? jit_flow_mask(j, g->active[u]) : NULL;
     struct jit_order o = jit_block_order_find(j->facts, block, j->low != NULL);
+    bool may_go_apart = g->runs_whole && g->code->whole[block] && touches_memory(j, &o);
+    if (!may_go_apart)
+        jit_coverage_add_block(j, block, masks);
     if (!touches_memory(j, &o))
         return jit_block_emit(j, o.insns, o.n, masks);
     if (!jit_block_emit(j, o.insns, o.n_early, masks))
@@ -218,6 +222,8 @@ static bool run_block(const struct jit_gen *g, uint32_t block)
     uint32_t *late = o.insns + o.n_early, n_late = o.n - o.n_early;
     LLVMValueRef good = jit_access_path_test_all(j, &o, &trusted);
     if (!all && !good) {
+        if (may_go_apart)
+            jit_coverage_add_block(j, block, masks);
         at.trusted = trusted;
         jit_interleave_find(&at, late, n_late);
         return jit_block_emit(&at, late, n_late, masks);
@@ -230,7 +236,7 @@ static bool run_block(const struct jit_gen *g, uint32_t block)
         jit_continue_in(j, slow);
         struct jit distrusting = at;
         distrusting.distrusted = trusted;
-        if (g->runs_whole && g->code->whole[block])
+        if (may_go_apart)
             go_apart(g, block);
         else if (jit_block_emit(&distrusting, late, n_late, masks))
             LLVMBuildBr(j->code->b, after);
@@ -238,6 +244,8 @@ static bool run_block(const struct jit_gen *g, uint32_t block)
             return false;
         jit_continue_in(j, tested);
     }
+    if (may_go_apart)
+        jit_coverage_add_block(j, block, masks);
     at.trusted = trusted;
     bool has_strands =
         !is_one && are_trusted(j, late, n_late) && jit_chain_split_pays(j, late, n_late);

@@ -13,6 +13,7 @@
 #include "backend/jit/bitset.h"
 #include "backend/jit/control/block.h"
 #include "backend/jit/control/branch.h"
+#include "backend/jit/control/coverage.h"
 #include "backend/jit/control/gen.h"
 #include "backend/jit/jit.h"
 #include "backend/jit/llvm/build.h"
@@ -207,6 +208,8 @@ static bool run_straight(const struct jit_gen *g, const struct trace *t, uint64_
     at.trusted = trusted;
     at.is_version = true;
     jit_interleave_find(&at, late, n_late);
+    for (unsigned i = 0; i < t->n; i++)
+        jit_coverage_add_block(&at, t->blocks[i], (LLVMValueRef[JIT_COPIES]){0});
     if (!run(&at, late, n_late))
         return false;
     behind.block = last;

@@ -272,6 +272,12 @@ static const struct {
     {"null_pointer_is_valid", (unsigned)LLVMAttributeFunctionIndex},
     {"dereferenceable", 1},
     {"align", 1},
+    /* likewise: coverage.c */
+    {"noalias", 3},
+    {"writable", 3},
+    {"dead_on_unwind", 3},
+    {"dereferenceable", 3},
+    {"align", 3},
     /* of functions that are called: fault.c, lane_call.c */
     {"cold", (unsigned)LLVMAttributeFunctionIndex},
     {"nounwind", (unsigned)LLVMAttributeFunctionIndex},

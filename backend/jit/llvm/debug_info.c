@@ -119,5 +119,5 @@ struct pt_place jit_debug_info_place(const struct jit_unit *u, uint32_t insn)
 {
     if (u->inlined)
         return pt_inlined_place(u->inlined, insn);
-    return (struct pt_place){(uint32_t)(u->f - u->m->funcs.v), insn};
+    return (struct pt_place){(uint32_t)(u->f - u->m->funcs.v), insn, false};
 }
