@@ -101,8 +101,15 @@ set_tests_properties(checked_random checked_random_all checked_sync checked_tens
 add_test(NAME ordered_samples COMMAND api_samples)
 add_test(NAME ordered_triton COMMAND api_real --every 1 ${golden_data}/triton)
 add_test(NAME ordered_sync COMMAND golden_sync ${golden_data}/sync)
-set_tests_properties(ordered_samples ordered_triton ordered_sync PROPERTIES LABELS long TIMEOUT 1800)
-set_tests_properties(ordered_samples ordered_triton ordered_sync PROPERTIES
+add_test(NAME ordered_tensor COMMAND golden_tensor ${golden_data}/tensor)
+add_test(NAME ordered_random COMMAND golden_random ${golden_data}/random)
+add_test(NAME ordered_wgmma COMMAND golden_shared --every 16 ${golden_data}/wgmma)
+foreach(set ${golden_sets})
+  add_test(NAME ordered_${set} COMMAND golden ${golden_data}/${set})
+  list(APPEND ordered ordered_${set})
+endforeach()
+list(APPEND ordered ordered_samples ordered_triton ordered_sync ordered_tensor ordered_random ordered_wgmma)
+set_tests_properties(${ordered} PROPERTIES LABELS long TIMEOUT 1800
                      ENVIRONMENT "PTERA_OBSERVE=order;PTERA_KNOWN=${CMAKE_CURRENT_SOURCE_DIR}/check/known.txt")
 
 # What `ptera profile` counts, beside an H100's counters: hardware/profile/README.md.

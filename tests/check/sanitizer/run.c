@@ -71,7 +71,8 @@ static bool read_launch(char *text, struct launch *l)
             l->cluster[1] = l->cluster[2] = 1, read_shape(strtok(NULL, " \n"), l->cluster);
         else if (!strcmp(word, "--shared"))
             l->shared = (unsigned)atoi(strtok(NULL, " \n"));
-        else if (!strcmp(word, "--schedules") || !strcmp(word, "--order-tolerance"))
+        else if (!strcmp(word, "--schedules") || !strcmp(word, "--order-tolerance") ||
+                 !strcmp(word, "--threads"))
             strtok(NULL, " \n");
         else if (word[0] != '-' && !add_argument(l, word))
             return false;
