@@ -8,12 +8,15 @@ static const struct {
     const char *name;
     unsigned check;
     uint32_t test;
-} checkers[] = {{"race", PTERA_CHECK_RACE, PT_TEST_race | PT_TEST_conflict},
-                {"mem", PTERA_CHECK_MEM, PT_TEST_mem},
-                {"init", PTERA_CHECK_INIT, PT_TEST_init},
-                {"init-load", PTERA_CHECK_INIT_LOAD, PT_TEST_init_load},
-                {"sync", PTERA_CHECK_SYNC, PT_TEST_sync},
-                {"order", PTERA_CHECK_ORDER, PT_TEST_order}};
+} checkers[] = {
+    {"race", PTERA_CHECK_RACE, PT_TEST_race | PT_TEST_conflict},
+    {"mem", PTERA_CHECK_MEM, PT_TEST_mem},
+    {"init", PTERA_CHECK_INIT, PT_TEST_init},
+    {"init-load", PTERA_CHECK_INIT_LOAD, PT_TEST_init_load},
+    {"sync", PTERA_CHECK_SYNC, PT_TEST_sync},
+    {"order", PTERA_CHECK_ORDER, PT_TEST_order},
+    /* a name alone: what `ptera check all` has */
+    {"all", 0, PT_TEST_mem | PT_TEST_init | PT_TEST_race | PT_TEST_conflict | PT_TEST_sync}};
 enum { N_CHECKERS = sizeof checkers / sizeof *checkers };
 
 static bool is_name(const char *its, const char *name, size_t length)

@@ -122,7 +122,7 @@ void pt_cu_check_set(ptera_options *options, CUcontext ctx)
     if (pt_cu_variable("PTERA_CHECK_LEAKS"))
         pt_cu_handle_watch(note_given);
     options->observe = tools;
-    if (has_tool(tools, "race"))
+    if (has_tool(tools, "race") || has_tool(tools, "all"))
         pt_cu_overlap_watch();
     options->check_kernels = pt_cu_variable("PTERA_CHECK_KERNELS");
     options->check_skip = pt_cu_variable_number("PTERA_CHECK_SKIP");

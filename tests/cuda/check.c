@@ -201,7 +201,7 @@ int main(int argc, char **argv)
         return leak();
     int fd = mkstemp(file);
     CHECK(fd >= 0);
-    setenv("PTERA_CHECK", "mem,init,race", 1);
+    setenv("PTERA_CHECK", "all", 1);
     setenv("PTERA_CHECK_LEAKS", "1", 1);
     setenv("PTERA_CHECK_FILE", file, 1);
     CUcontext ctx = begin();

@@ -140,19 +140,44 @@ static void check_legacy(void)
     OK(cuParamSetSize(add, 16));
     OK(cuLaunch(add));
     OK(cuParamSeti(add, 12, 5));
-    OK(cuLaunchGridAsync(add, 2, 2, NULL));
+    OK(cuLaunchGridAsync(add, 2, 1, NULL));
     OK(cuMemcpyDtoH_v2(out, p, sizeof out));
-    CHECK(out[0] == 13 && out[3] == 13); /* 3, and 5 in each of two rows of blocks */
+    CHECK(out[0] == 8 && out[3] == 8);
     OK(cuParamSetf(add, 12, 1.0f));
     OK(cuFuncSetSharedSize(add, 64));
     OK(cuLaunchGrid(add, 1, 1));
     OK(cuMemcpyDtoH_v2(out, p, sizeof out));
-    CHECK_INT(out[0], 13 + 0x3f800000);
+    CHECK_INT(out[0], 8 + 0x3f800000);
     CHECK_CU(cuParamSeti(add, -4, 1), CUDA_ERROR_INVALID_VALUE);
     CHECK_CU(cuParamSetv(add, 4090, &p, sizeof p), CUDA_ERROR_INVALID_VALUE);
     CHECK_CU(cuParamSetSize(NULL, 4), CUDA_ERROR_INVALID_HANDLE);
     CHECK_CU(cuLaunch(WILD), CUDA_ERROR_INVALID_HANDLE);
     OK(cuMemFree_v2(p));
+}
+
+/* Each block writes its own word: 1 for the first, and so on, by rows of two. */
+static const char rows[] =
+    PTX_HEADER ".visible .entry rows(.param .u64 p)\n{\n    .reg .b32 %r<4>; .reg .b64 %rd<3>;\n"
+               "    ld.param.u64 %rd1, [p];\n    mov.u32 %r1, %ctaid.x; mov.u32 %r2, %ctaid.y;\n"
+               "    mad.lo.u32 %r1, %r2, 2, %r1; mul.wide.u32 %rd2, %r1, 4;\n"
+               "    add.u64 %rd1, %rd1, %rd2; add.u32 %r1, %r1, 1;\n"
+               "    st.global.u32 [%rd1], %r1; ret;\n}\n";
+
+static void check_legacy_grid(void)
+{
+    CUmodule m;
+    CUdeviceptr p = new_memory(16);
+    unsigned out[4];
+    OK(cuModuleLoadData(&m, rows));
+    CUfunction f = function_of(m, "rows");
+    OK(cuFuncSetBlockShape(f, 1, 1, 1));
+    OK(cuParamSetv(f, 0, &p, sizeof p));
+    OK(cuParamSetSize(f, sizeof p));
+    OK(cuLaunchGridAsync(f, 2, 2, NULL));
+    OK(cuMemcpyDtoH_v2(out, p, sizeof out));
+    CHECK(out[0] == 1 && out[1] == 2 && out[2] == 3 && out[3] == 4);
+    OK(cuMemFree_v2(p));
+    OK(cuModuleUnload(m));
 }
 
 /* Calls itself until there is no stack left. */
@@ -227,6 +252,7 @@ int main(void)
     check_shapes();
     check_clusters();
     check_legacy();
+    check_legacy_grid();
     check_fault("store", 16, CUDA_ERROR_ILLEGAL_ADDRESS);
     CUdeviceptr p = new_memory(64);
     check_fault("store", p + 2, CUDA_ERROR_MISALIGNED_ADDRESS);
