@@ -242,10 +242,11 @@ static void add(const struct pt_event *e, unsigned space, uint32_t lanes,
 static bool was_same(const struct pt_counted_last *last, const struct pt_frame *f,
                      const uint64_t *a, uint64_t first)
 {
-    uint32_t differ = 0;
+    uint64_t differ = 0;
     PT_LANES
     {
-        differ |= ((uint32_t)(a[i] - first) ^ last->apart[i]) & f->lanes[i];
+        uint64_t apart = (uint64_t)(int64_t)(int32_t)last->apart[i];
+        differ |= ((a[i] - first) ^ apart) & (uint64_t)(int64_t)(int32_t)f->lanes[i];
     }
     return !differ;
 }
@@ -279,14 +280,14 @@ static void add_again(const struct pt_event *e, unsigned space, const struct pt_
     struct pt_counted_access *n = &count_of(e->warp->cta, e->func, e->insn)->spaces[space];
     const uint64_t *a = access->address;
     uint64_t first = a[__builtin_ctz(f->mask)];
-    bool is_near = space != PT_COUNTED_LOCAL && fits(f, a, first);
-    if (is_near && last->id == id && last->lanes == f->mask && last->space == space &&
+    if (last->id == id && last->lanes == f->mask && last->space == space &&
         last->start == first % 32 && was_same(last, f, a, first)) {
         add_request(n, space, f->mask, access->bytes);
         n->parts += last->parts;
         n->conflicts += last->conflicts;
         return;
     }
+    bool is_near = space != PT_COUNTED_LOCAL && fits(f, a, first);
     uint64_t parts = n->parts, conflicts = n->conflicts;
     add(e, space, f->mask, access);
     *last = (struct pt_counted_last){.id = is_near ? id : 0,
