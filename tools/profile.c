@@ -25,7 +25,7 @@ static const char profile_help[] =
     "those of `ptera run`. The report\n"
     "is a table of kernels, each in each shape of its launches, and what limits it; or:\n\n"
     "  --metrics NAME,...  metrics by Nsight Compute's or nvprof's names; all: all of them\n"
-    "  --csv               metrics as ncu --csv --page raw writes them: a line of names, one of "
+    "  --csv [--page raw]  metrics as ncu --csv --page raw writes them: a line of names, one of "
     "units, one a kernel\n"
     "  --lines             by lines of the source\n"
     "  --ptx-lines         by lines of the PTX\n"
@@ -60,7 +60,8 @@ static const char profile_help[] =
     "that of `ptera run`, or the program's own.\n";
 
 struct options {
-    const char *estimate, *metrics, *coverage, *html, *trace, *log_file, *save, *read, *from_start;
+    const char *page, *estimate, *metrics, *coverage, *html, *trace, *log_file, *save, *read,
+        *from_start;
     bool is_csv, has_lines, has_ptx_lines, asks_metrics, is_timed;
     ptera_options engine; /* what is asked of it, or of the program's */
 };
@@ -240,6 +241,7 @@ static int take_options(int argc, char **argv, struct options *o)
     const struct option options[] = {{"--estimate", .text = &o->estimate},
                                      {"--metrics", .text = &o->metrics},
                                      {"--csv", .flag = &o->is_csv},
+                                     {"--page", .text = &o->page},
                                      {"--lines", .flag = &o->has_lines},
                                      {"--ptx-lines", .flag = &o->has_ptx_lines},
                                      {"--coverage", .text = &o->coverage},
@@ -258,6 +260,10 @@ static int take_options(int argc, char **argv, struct options *o)
     if (left >= 0 && o->from_start && strcmp(o->from_start, "off") != 0 &&
         strcmp(o->from_start, "on") != 0) {
         fputs("ptera profile: --profile-from-start is on or off\n", stderr);
+        return -1;
+    }
+    if (left >= 0 && o->page && strcmp(o->page, "raw") != 0) {
+        fprintf(stderr, "ptera profile: there is no page '%s', but raw\n", o->page);
         return -1;
     }
     bool is_all = o->metrics && !strcmp(o->metrics, "all");

@@ -23,12 +23,15 @@ is sectors counts l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum 250
 is stores counts gst_transactions 125
 is efficiency counts gld_efficiency 100
 is operations counts flop_count_sp 2000
+is fused counts flop_count_sp_fma 1000
+is bytes counts l1tex__t_bytes_pipe_lsu_mem_global_op_ld.sum 8000
 is branches counts smsp__sass_branch_targets_threads_divergent.sum 1
 is 'single precision' counts inst_fp_32 1000
 is 'no barriers' counts ptera__inst_executed_op_barrier.sum 0
-is csv ends 0 --csv --metrics gld_efficiency,smsp__warps_launched.sum $saxpy
+is csv ends 0 --csv --page raw --metrics gld_efficiency,smsp__warps_launched.sum $saxpy
 is 'csv has names' holds "$work/stderr" '"Launches","gld_efficiency","smsp__warps_launched.sum"'
 is 'csv has values' holds "$work/stderr" '"(256, 1, 1)","(4, 1, 1)","1","100","32"'
+is 'no other page' ends 2 --csv --page details $saxpy
 is 'unknown metric' ends 2 --metrics gld_efficiency,lost_occupancy $saxpy
 is 'names it' holds "$work/stderr" "there is no metric 'lost_occupancy'"
 is 'bad number' ends 2 --launch-skip x $saxpy
