@@ -157,12 +157,30 @@ static uint32_t use_of(uint64_t stamp, enum pt_cell_stamp which)
                                              : PT_USE_WRITE;
 }
 
-/* A lower lane that writes there in this very instruction; PT_WARP_SIZE: none. */
-static uint32_t find_twin(const struct pt_conflict *a, const struct pt_word *w)
+static bool is_there(const struct pt_conflict *a, const struct pt_word *w, uint32_t lane)
 {
+    return a->address[lane] < w->address + 4 && w->address < a->address[lane] + a->bytes;
+}
+
+/* True if the stamp, of lane `other`, may be of this very instruction. */
+static bool is_of_now(const struct pt_conflict *a, const struct pt_word *w, uint64_t stamp,
+                      uint32_t other)
+{
+    return pt_stamp_warp(stamp) == a->warp->number &&
+           pt_stamp_time(stamp) == pt_stamp_time(a->stamp) &&
+           pt_cell_site(w->cell, PT_CELL_WRITE) == a->site && a->lanes >> other & 1;
+}
+
+/* A lane that writes there in this very instruction: that which is told of, as single lanes of the
+ * upper half are seen before those of the lower, or a lower one; PT_WARP_SIZE: none. */
+static uint32_t find_twin(const struct pt_conflict *a, const struct pt_word *w, uint64_t stamp,
+                          uint32_t other)
+{
+    if (other > w->lane && is_of_now(a, w, stamp, other) && is_there(a, w, other))
+        return other;
     for (uint32_t left = a->lanes & ((1u << w->lane) - 1); left; left &= left - 1) {
         uint32_t i = (uint32_t)__builtin_ctz(left);
-        if (a->address[i] < w->address + 4 && w->address < a->address[i] + a->bytes)
+        if (is_there(a, w, i))
             return i;
     }
     return PT_WARP_SIZE;
@@ -199,7 +217,8 @@ void pt_conflict_tell(const struct pt_conflict *a, const struct pt_word *w,
 {
     uint64_t stamp = pt_cell_stamp(w->cell, which);
     bool is_write = a->use & PT_USE_WRITE;
-    uint32_t twin = is_write && which == PT_CELL_WRITE ? find_twin(a, w) : PT_WARP_SIZE;
+    uint32_t twin =
+        is_write && which == PT_CELL_WRITE ? find_twin(a, w, stamp, other) : PT_WARP_SIZE;
     char words[WORDS];
     struct pt_finding finding = {
         .kind = PT_FINDING_RACE,
