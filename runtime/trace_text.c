@@ -142,8 +142,8 @@ static void put_args(struct pt_trace_text *t, const struct pt_trace_record *r)
     const char *before = ",\"args\":{";
     for (int i = 0; i < PT_TRACE_FIELDS && r->shape->fields[i].name; i++) {
         const struct pt_trace_field *f = &r->shape->fields[i];
-        bool may_lack =
-            f->type == PT_TRACE_TEXT || f->type == PT_TRACE_COLOUR || f->type == PT_TRACE_ID;
+        bool may_lack = f->type == PT_TRACE_TEXT || f->type == PT_TRACE_COLOUR ||
+                        f->type == PT_TRACE_ID || f->type == PT_TRACE_SIZE;
         if (*v || !may_lack) {
             put_text(t, before);
             put_quoted(t, f->name, strlen(f->name));

@@ -179,17 +179,21 @@ bool profile_report_asks_time(const char *names)
     return m && m->is_estimate;
 }
 
+static bool has_value(const struct metric *m, const struct sums *s)
+{
+    return !m->is_estimate || s->kernel->is_timed;
+}
+
+/* Nothing, where it has none. */
 static void put_value(FILE *out, const struct metric *m, const struct sums *s)
 {
     double v = metrics_value(m, s);
-    if (m->is_estimate && !s->kernel->is_timed)
-        fputs("n/a", out);
-    else
+    if (has_value(m, s))
         fprintf(out, v == (double)(int64_t)v ? "%.0f" : "%.2f", v);
 }
 
 /* As ncu --csv --page raw: a line of names, one of units, one for each launch (here: each kernel in
- * each shape, whose values are averages). */
+ * each shape, whose values are averages). A metric without a value is an empty field. */
 static void put_csv(FILE *out, const struct counts *counts, const char *names)
 {
     const struct metric *m;
@@ -236,7 +240,7 @@ void profile_report_put_metrics(FILE *out, const struct counts *counts, const ch
         for (const char *at = names; (m = next_metric(&at, &index));) {
             fprintf(out, "    %-76s %-14s ", m->name, m->unit);
             put_value(out, m, &s);
-            fputc('\n', out);
+            fputs(has_value(m, &s) ? "\n" : "n/a\n", out);
         }
     }
 }

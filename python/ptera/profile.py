@@ -80,10 +80,10 @@ class KernelCounts:
         return total
 
     @functools.cached_property
-    def metrics(self) -> dict[str, float]:
+    def metrics(self) -> dict[str, float | None]:
         """By the names that `ptera profile --query-metrics` lists; averages of a launch.
 
-        Those that a model of the GPU's time gives are missing where the engine does not run it.
+        Those that a model of the GPU's time gives are None where the engine does not run it.
         """
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder, "counts")
@@ -92,7 +92,7 @@ class KernelCounts:
         names, _, values = rows
         first = names.index("Launches") + 1
         found = zip(names[first:], values[first:], strict=True)
-        return {name: float(value) for name, value in found if value != "n/a"}
+        return {name: float(value) if value else None for name, value in found}
 
 
 def _report(path: Path, *options: str) -> str:

@@ -318,61 +318,31 @@ static struct pt_nvtx_attributes wide(const wchar_t *text)
                                        .message.wide = text};
 }
 
-static void mark_ex(const struct pt_nvtx_attributes *a)
-{
-    mark(NULL, a);
-}
-
-static void mark_a(const char *text)
-{
-    struct pt_nvtx_attributes a = ascii(text);
-    mark(NULL, &a);
-}
-
-static void mark_w(const wchar_t *text)
-{
-    struct pt_nvtx_attributes a = wide(text);
-    mark(NULL, &a);
-}
-
-static uint64_t start_ex(const struct pt_nvtx_attributes *a)
-{
-    return start(NULL, a);
-}
-
-static uint64_t start_a(const char *text)
-{
-    struct pt_nvtx_attributes a = ascii(text);
-    return start(NULL, &a);
-}
-
-static uint64_t start_w(const wchar_t *text)
-{
-    struct pt_nvtx_attributes a = wide(text);
-    return start(NULL, &a);
-}
+/* Functions that have no domain: by attributes, and by a text alone. */
+#define WITHOUT_DOMAIN(type, verb, give)                      \
+    static type verb##_ex(const struct pt_nvtx_attributes *a) \
+    {                                                         \
+        give verb(NULL, a);                                   \
+    }                                                         \
+    static type verb##_a(const char *text)                    \
+    {                                                         \
+        struct pt_nvtx_attributes a = ascii(text);            \
+        give verb(NULL, &a);                                  \
+    }                                                         \
+    static type verb##_w(const wchar_t *text)                 \
+    {                                                         \
+        struct pt_nvtx_attributes a = wide(text);             \
+        give verb(NULL, &a);                                  \
+    }
+WITHOUT_DOMAIN(void, mark, )
+WITHOUT_DOMAIN(uint64_t, start, return )
+WITHOUT_DOMAIN(int, push, return )
+#undef WITHOUT_DOMAIN
 
 static void domain_end(struct pt_nvtx_domain *domain, uint64_t id)
 {
     (void)domain;
     end(id);
-}
-
-static int push_ex(const struct pt_nvtx_attributes *a)
-{
-    return push(NULL, a);
-}
-
-static int push_a(const char *text)
-{
-    struct pt_nvtx_attributes a = ascii(text);
-    return push(NULL, &a);
-}
-
-static int push_w(const wchar_t *text)
-{
-    struct pt_nvtx_attributes a = wide(text);
-    return push(NULL, &a);
 }
 
 static int pop_default(void)

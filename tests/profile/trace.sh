@@ -21,7 +21,7 @@ is 'graph, its nodes' shows "any('graph_node' in e['args'] for e in slices('kern
 is 'graph, its copies' shows "any(e['args']['bytes'] for e in slices('memory', 'copy'))" \
     "slices('memory', 'memory set')" "slices('host', 'host function')"
 is 'graph, its kernels' shows "all(e['args']['grid'][0] > 0 and e['args']['engine'] \
-    for e in slices('kernel'))"
+    and 'cluster' not in e['args'] for e in slices('kernel'))"
 is 'a call that fails' shows "any(e.get('args', {}).get('result') == 1 for e in slices('api'))"
 is runtime records 0 cudart_launch
 is 'runtime, its calls' shows "slices('api', 'cudaLaunchKernel')" "not slices('api', 'cuLaunch')" \
