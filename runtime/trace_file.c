@@ -10,8 +10,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* How many events were lost is overwritten in place: that works on a full disk, too. */
-#define BEGIN "{\"displayTimeUnit\":\"ns\",\"otherData\":{\"producer\":\"Ptera\",\"lost_events\":"
+/* How many events were lost is overwritten in place: that works on a full disk, too. There is no
+ * "displayTimeUnit": with "ns", Perfetto up to 20.1 at least takes times, which are microseconds,
+ * for nanoseconds. */
+#define BEGIN "{\"otherData\":{\"producer\":\"Ptera\",\"lost_events\":"
 #define NONE_LOST "0                   "
 static const char head[] =
     BEGIN NONE_LOST "},\"traceEvents\":[\n{\"ph\":\"M\",\"name\":\"trace\",\"pid\":0,\"args\":{}}";

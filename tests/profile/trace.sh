@@ -16,6 +16,7 @@ is graph records 0 cuda_graph
 is 'graph, its rows' shows "'main thread' in rows.values()" \
     "any(n.startswith('default stream') for n in rows.values())" \
     "any(n.startswith('GPU 0') for n in processes.values())"
+is 'its times are microseconds for all readers' shows "'displayTimeUnit' not in trace"
 is 'graph, its nodes' shows "any('graph_node' in e['args'] for e in slices('kernel'))" \
     "any(call['name'] == 'cuGraphLaunch' for call, _ in arrows())"
 is 'graph, its copies' shows "any(e['args']['bytes'] for e in slices('memory', 'copy'))" \
