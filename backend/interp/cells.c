@@ -123,7 +123,7 @@ static bool split_page(const struct pt_cells *cells, struct pt_page *page)
 
 struct pt_cell pt_cells_split(struct pt_cells *cells, uint64_t address)
 {
-    enum { LINES_ALONE = 8 };
+    enum { LINES_ALONE = 1 }; /* more leave holes: 8 bytes for each byte are all there are */
     struct pt_page *page = place_of(cells, (address >> PT_PAGE_SHIFT) + 1);
     bool is_split = page->n_split < LINES_ALONE ? split_line(cells, page, pt_line_of(page, address))
                                                 : split_page(cells, page);

@@ -1,6 +1,6 @@
 /* Shadow memory: who accessed each word of memory last, in 8 bytes for each byte. A page begins
  * with lines instead, in one byte for each (lines.h), which are split into cells where that does
- * not do, each on its own until they are many.
+ * not do: one on its own, else all of the page.
  *
  * A *stamp* is an access: when, by which lanes of which warp, how strong. A cell has that of the
  * last write to a word, and of two reads since: the first, and the last that is not ordered behind
