@@ -30,10 +30,8 @@ UNROLLED = "loops are unrolled, remainder first: lanes with rows of other length
 EARLY = "lanes that find their key load its value in the loop, before others are done"
 FENCED = "without optimisation kernels end with a fence (MEMBAR.SC), which is counted, too"
 RACES = "who comes first decides, and others do then what they find"
-ARBITRATION = "arbitration: warps store one word, or words side by side (STS): no conflict"
-LOADED = "arbitration: warps load words side by side (LDS): no conflict"
+ARBITRATION = "arbitration: the counter without (smsp__sass_l1tex_...) has what is counted here"
 UNKNOWN = "not explained: lanes whose addresses differ at random and sometimes meet"
-UNTOLD = "not explained: arbitration and conflicts are not told apart by this counter"
 THREADS = "smsp__sass_thread_inst_executed_op_memory_pred_on.sum"
 TILES = "l1tex__m_xbar2l1tex_read_sectors_mem_global_op_tma_ld.sum"
 REASONS = {
@@ -73,9 +71,8 @@ KERNELS = (
     ("hash_find", "sectors", EARLY + "; " + RACES),
     ("hash_find", "", EARLY),
     ("debug", "", FENCED),
-    ("reduce|stencil1d", "shared_op_st", ARBITRATION),
-    ("stencil1d", "shared_op_ld", LOADED),
-    ("radix_place", "shared_op_st", UNTOLD),
+    ("reduce|stencil1d|radix_place", "shared_op_st", ARBITRATION),
+    ("stencil1d", "shared_op_ld", ARBITRATION),
 )
 FAMILIES = (
     "l1tex__t_requests",
