@@ -71,14 +71,22 @@ uint32_t pt_observe_checks(unsigned checks)
     return tests;
 }
 
+/* The observers that `tests` asks for: a bit each, by number. */
+static uint32_t observing(uint32_t tests)
+{
+    return (tests & PT_TEST_OBSERVERS) / PT_TEST_OBSERVER;
+}
+
 const struct pt_observer *const *
 pt_observe_list_memory(const struct pt_engine *backend, uint32_t tests,
                        const struct pt_observer *list[PT_OBSERVERS_MOST + 1])
 {
     uint32_t n = 0;
-    for (uint32_t i = 0; i < PT_OBSERVERS; i++)
-        if (tests & (uint32_t)PT_TEST_OBSERVER << i && backend->observers[i]->memory)
-            list[n++] = backend->observers[i];
+    for (uint32_t left = observing(tests); left; left &= left - 1) {
+        const struct pt_observer *o = backend->observers[__builtin_ctz(left)];
+        if (o->memory)
+            list[n++] = o;
+    }
     list[n] = NULL;
     return n ? list : NULL;
 }
@@ -86,9 +94,9 @@ pt_observe_list_memory(const struct pt_engine *backend, uint32_t tests,
 void pt_observe_launch(struct pt_launch *launch, bool is_over)
 {
     const struct pt_program *p = launch->program;
-    for (uint32_t i = 0; i < PT_OBSERVERS; i++) {
-        const struct pt_observer *o = p->engine->observers[i];
-        if (p->tests & (uint32_t)PT_TEST_OBSERVER << i && o->launched)
+    for (uint32_t left = observing(p->tests); left; left &= left - 1) {
+        const struct pt_observer *o = p->engine->observers[__builtin_ctz(left)];
+        if (o->launched)
             o->launched(launch, is_over);
     }
 }
@@ -96,9 +104,9 @@ void pt_observe_launch(struct pt_launch *launch, bool is_over)
 void pt_observe_begun(const struct pt_cta *cta)
 {
     const struct pt_program *p = cta->launch->program;
-    for (uint32_t i = 0; i < PT_OBSERVERS; i++) {
-        const struct pt_observer *o = p->engine->observers[i];
-        if (p->tests & (uint32_t)PT_TEST_OBSERVER << i && o->begun)
+    for (uint32_t left = observing(p->tests); left; left &= left - 1) {
+        const struct pt_observer *o = p->engine->observers[__builtin_ctz(left)];
+        if (o->begun)
             o->begun(cta);
     }
 }
@@ -106,9 +114,9 @@ void pt_observe_begun(const struct pt_cta *cta)
 void pt_observe_ended(const struct pt_cta *cta)
 {
     const struct pt_program *p = cta->launch->program;
-    for (uint32_t i = 0; i < PT_OBSERVERS; i++) {
-        const struct pt_observer *o = p->engine->observers[i];
-        if (p->tests & (uint32_t)PT_TEST_OBSERVER << i && o->ended)
+    for (uint32_t left = observing(p->tests); left; left &= left - 1) {
+        const struct pt_observer *o = p->engine->observers[__builtin_ctz(left)];
+        if (o->ended)
             o->ended(cta);
     }
 }
