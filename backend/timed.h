@@ -3,8 +3,8 @@
  *
  * - CTA n is on SM n modulo their number. Each SM has an L1 cache of lines of 128 bytes in sectors
  *   of 32, of which each of the CTAs that are there at once has its share. Loads and stores
- *   allocate; stores go on to L2, but those to sectors of global memory that L1 has are joined with
- *   the others there. All caches are empty when the launch begins.
+ *   allocate; stores go on to L2, but those to sectors of global memory that L1 has of an earlier
+ *   store are joined with that. All caches are empty when the launch begins.
  * - L2 reads two sectors of memory at once, and writes back what it evicts. Sectors that were
  *   written in part are read before; so they are at once, where it has too many of them.
  * - Some CTAs, spread over the grid, are timed: each warp issues the instructions of a basic block

@@ -105,7 +105,8 @@ static double most_of(const struct sums *s)
     return (most + more) / n;
 }
 
-/* Cycles in which an SM's L1 is busy. */
+/* Cycles in which an SM's L1 is busy. Four warps read what a wgmma multiplies together, and the
+ * time that takes is in its costs (runtime/timing.def). */
 static double l1_cycles(const struct sums *s)
 {
     const struct pt_timed_sums *t = &s->kernel->time;
@@ -116,6 +117,9 @@ static double l1_cycles(const struct sums *s)
         atomics += kind == KIND_ATOM || kind == KIND_RED ? parts : 0;
         constants_words += (double)s->access[kind][COUNTED_CONST].sum.parts;
     }
+    for (size_t i = 0; i < s->kernel->n; i++)
+        if (!strncmp(s->kernel->insns[i].spelling, "wgmma.", 6))
+            wavefronts -= (double)s->kernel->insns[i].spaces[COUNTED_SHARED].parts;
     double busy = fmax((double)t->l1_lines / 2, (double)t->l1_sectors / 4) + wavefronts;
     return fmax((double)t->lsu, busy) + constants.shared_atomic * atomics +
            constants.constant * constants_words;
@@ -138,7 +142,7 @@ static void find_terms(double ns[TERMS], const struct sums *s, const struct pt_d
     ns[TENSOR] = (double)t->tensor * on_part;
     ns[L1] = l1_cycles(s) * on_sm;
     ns[SM_L2] = (double)(t->l2_reads + t->l2_writes) / 2 * on_sm;
-    ns[L2] = (double)t->l2_pairs * 64 / l2 / launches;
+    ns[L2] = (double)t->l2_turns * 16 / l2 / launches;
     ns[DRAM] = (double)t->dram_pairs * 64 / memory / launches;
     ns[ATOMICS] = (double)t->atomics * constants.atomic_ns / launches;
     ns[HOTTEST] = (double)t->hottest * constants.turn_ns / launches;

@@ -42,14 +42,18 @@ static uint64_t *set_of(const struct pt_cache *cache, uint64_t line)
     return cache->sets[mixed * cache->n_sets >> 32];
 }
 
-/* Which of the sectors were there; now they are. */
-static uint32_t touch_l1(struct pt_cache *cache, uint64_t line, uint32_t sectors)
+/* Of sectors that a cache is about to have, those that it had, and those that were written. */
+struct had {
+    uint32_t there, written;
+};
+
+static struct had touch_l1(struct pt_cache *cache, uint64_t line, uint32_t sectors, bool is_write)
 {
     uint64_t *set = set_of(cache, line + 1);
     take_way(set, line + 1);
-    uint32_t there = (uint32_t)set[0] & sectors;
-    set[0] |= sectors;
-    return there;
+    struct had had = {(uint32_t)set[0] & sectors, (uint32_t)(set[0] >> IS_WRITTEN) & sectors};
+    set[0] |= sectors | (is_write ? (uint64_t)sectors << IS_WRITTEN : 0);
+    return had;
 }
 
 static void move_pairs(struct pt_timed *t, uint64_t sectors)
@@ -95,6 +99,13 @@ static void write_parts(struct pt_timed *t, uint64_t *way, uint32_t sectors)
     move_pairs(t, sectors);
 }
 
+/* L2's turns, in quarters: a pair's, and that of one sector. */
+static uint32_t count_turns(uint32_t sectors)
+{
+    uint32_t pairs = count(pairs_of(sectors)) / 2, whole = (uint32_t)(sectors & sectors >> 1) & 5;
+    return 4 * count(whole) + 3 * (pairs - count(whole));
+}
+
 /* Sectors of a line; of those that are written, which are filled: others count as filled when they
  * are written again. */
 struct part {
@@ -111,7 +122,7 @@ static enum pt_cache_level access_l2(struct pt_timed *t, uint64_t line, struct p
         write_back(t, evicted);
     uint32_t there = (uint32_t)*way & sectors, missing = sectors & ~there;
     t->sums.l2_hits += count(there);
-    t->sums.l2_pairs += count(pairs_of(sectors)) / 2;
+    t->sums.l2_turns += count_turns(sectors);
     *(is_write ? &t->sums.l2_writes : &t->sums.l2_reads) += count(sectors);
     if (missing && (is_atomic || !is_write))
         read_memory(t, way, missing);
@@ -138,14 +149,14 @@ static void join(struct pt_timed *t, uint64_t line, uint32_t sectors)
 static enum pt_cache_level access_line(struct pt_timed *t, struct pt_cache *l1, uint64_t line,
                                        struct part part, uint32_t use, bool joins)
 {
-    uint32_t there = l1 ? touch_l1(l1, line, part.sectors) : 0;
+    bool is_write = use & PT_USE_WRITE;
+    struct had had = l1 ? touch_l1(l1, line, part.sectors, is_write) : (struct had){0};
     t->sums.l1_lines++;
     t->sums.l1_sectors += count(part.sectors);
-    t->sums.l1_hits += count(there);
-    if (use & PT_USE_WRITE && joins && there)
-        join(t, line, there);
-    if (!(use & PT_USE_WRITE) || joins)
-        part.sectors &= ~there;
+    t->sums.l1_hits += count(had.there);
+    if (is_write && joins && had.written)
+        join(t, line, had.written);
+    part.sectors &= ~(!is_write ? had.there : joins ? had.written : 0);
     return part.sectors ? access_l2(t, line, part, use) : PT_CACHE_L1;
 }
 
@@ -253,15 +264,15 @@ static enum pt_cache_level access_bulk(const struct pt_event *e, uint32_t lanes,
                                        const struct pt_access *access)
 {
     enum pt_cache_level worst = PT_CACHE_L1;
-    struct request r;
-    r.n = 1;
-    r.bytes[0] = SECTOR;
-    r.joins = false;
     for (; lanes; lanes &= lanes - 1) {
         uint64_t at = access->address[__builtin_ctz(lanes)];
-        for (uint64_t sector = at >> PT_SECTOR_SHIFT;
-             sector << PT_SECTOR_SHIFT < at + access->bytes; sector++) {
-            r.units[0] = sector;
+        uint64_t sector = at >> PT_SECTOR_SHIFT, end = (at + access->bytes + SECTOR - 1) / SECTOR;
+        while (sector < end) {
+            struct request r = {.joins = false};
+            for (; sector < end && r.n < SECTORS; sector++) {
+                r.units[r.n] = sector;
+                r.bytes[r.n++] = SECTOR;
+            }
             enum pt_cache_level level = access_sectors(e, &r, access);
             worst = level > worst ? level : worst;
         }
@@ -282,6 +293,41 @@ enum pt_cache_level pt_caches_access_global(const struct pt_event *e, uint32_t l
     if (access->use & PT_USE_WRITE)
         find_bytes(&r, lanes, access);
     return access_sectors(e, &r, access);
+}
+
+_Static_assert(8 * PT_TEXTURE_FOOTPRINT <= PT_SECTORS_MOST, "what a request can ask for fits");
+
+/* The sectors of the lanes' texels, in their order. */
+static void find_texels(struct request *r, const struct pt_texels *texels, uint32_t lanes)
+{
+    for (r->n = 0; lanes; lanes &= lanes - 1)
+        for (uint32_t i = 0; i < texels->n; i++) {
+            uint64_t address = texels->address[i][__builtin_ctz(lanes)];
+            uint64_t unit = pt_sectors_texel(texels->texture, address);
+            uint32_t at = r->n;
+            while (at && r->units[at - 1] > unit)
+                at--;
+            if (!address || (at && r->units[at - 1] == unit))
+                continue;
+            memmove(&r->units[at + 1], &r->units[at], (r->n - at) * sizeof *r->units);
+            r->units[at] = unit;
+            r->n++;
+        }
+}
+
+enum pt_cache_level pt_caches_access_texels(const struct pt_event *e,
+                                            const struct pt_texels *texels)
+{
+    struct pt_access access = {.use = PT_USE_READ, .order = PT_ORDER_PLAIN};
+    uint32_t width = pt_sectors_texel_lanes(texels->texture);
+    enum pt_cache_level worst = PT_CACHE_L1;
+    struct request r = {.joins = false};
+    for (uint32_t first = 0; first < PT_WARP_SIZE; first += width) {
+        find_texels(&r, texels, e->lanes & ((1u << width) - 1) << first);
+        enum pt_cache_level level = access_sectors(e, &r, &access);
+        worst = level > worst ? level : worst;
+    }
+    return worst;
 }
 
 enum pt_cache_level pt_caches_access_local(const struct pt_event *e, uint32_t lanes,

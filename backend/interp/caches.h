@@ -16,6 +16,10 @@ enum pt_cache_level pt_caches_access_global(const struct pt_event *e, uint32_t l
 enum pt_cache_level pt_caches_access_local(const struct pt_event *e, uint32_t lanes,
                                            const struct pt_access *access);
 
+#define pt_caches_access_texels PT_LEVEL_NAME(pt_caches_access_texels)
+enum pt_cache_level pt_caches_access_texels(const struct pt_event *e,
+                                            const struct pt_texels *texels);
+
 /* How many of the lanes that have the first one's sector have the address that the most have;
  * *lanes loses them. */
 #define pt_caches_take_sector PT_LEVEL_NAME(pt_caches_take_sector)

@@ -66,3 +66,14 @@ unsigned pt_sectors_named_space(const struct pt_form *form)
            : space == PT_SPACE_LOCAL                                      ? PT_COUNTED_LOCAL
                                                                           : PT_COUNTED_SPACES;
 }
+
+enum { SQUARE = 16 /* bytes of a row */ };
+
+uint64_t pt_sectors_texel(const struct pt_texture *t, uint64_t address)
+{
+    if (!pt_sectors_has_squares(t))
+        return address >> PT_SECTOR_SHIFT;
+    uint64_t at = address - t->texels, row = at / t->pitch / 2, column = at % t->pitch / SQUARE;
+    uint64_t lines = (t->pitch + 2 * SQUARE - 1) / (2 * SQUARE), first = t->texels >> 7;
+    return (first + row / 2 * lines + column / 2) * 4 + row % 2 * 2 + column % 2;
+}

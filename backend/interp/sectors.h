@@ -5,6 +5,7 @@
 #include "backend/counts.h"
 #include "backend/interp/state.h"
 #include "backend/observer.h"
+#include "backend/semantics/texture.h"
 
 static inline const struct pt_form *pt_sectors_form(const struct pt_event *e)
 {
@@ -34,5 +35,21 @@ unsigned pt_sectors_space(const struct pt_cta *cta, uint64_t address);
 /* What an instruction names; PT_COUNTED_SPACES: lanes may access several. */
 #define pt_sectors_named_space PT_LEVEL_NAME(pt_sectors_named_space)
 unsigned pt_sectors_named_space(const struct pt_form *form);
+
+/* Of a texture's request: four lanes, eight where texels of linear memory have up to four bytes. */
+static inline uint32_t pt_sectors_texel_lanes(const struct pt_texture *t)
+{
+    return t->memory == PT_TEXTURE_LINEAR && t->texel_bytes <= 4 ? 8 : 4;
+}
+
+/* Arrays of two dimensions and more: a sector has two rows of 16 bytes. */
+static inline bool pt_sectors_has_squares(const struct pt_texture *t)
+{
+    return t->memory == PT_TEXTURE_ARRAY && t->axes > 1;
+}
+
+/* The number of a texel's sector. Four, of squares, are a line: which they are is not measured. */
+#define pt_sectors_texel PT_LEVEL_NAME(pt_sectors_texel)
+uint64_t pt_sectors_texel(const struct pt_texture *t, uint64_t address);
 
 #endif

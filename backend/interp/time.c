@@ -187,5 +187,33 @@ static bool see_access(const struct pt_event *e, const struct pt_access *access)
     return true;
 }
 
-const struct pt_observer PT_LEVEL_NAME(pt_observer_time) = {
-    .name = "time", .access = see_access, .place_instruction = place_instruction};
+/* Their filters' time is in the costs of the instruction. */
+static void see_texels(const struct pt_event *e, const struct pt_texels *texels)
+{
+    const struct pt_timed *t = e->warp->cta->launch->timed;
+    uint32_t beyond =
+        latency_of(t, PT_COUNTED_GLOBAL, pt_caches_access_texels(e, texels), false) - t->latency.l1;
+    delay(e, t->insns[t->first[e->func] + e->insn].latency + beyond);
+}
+
+/* Nobody waits for these here: what they read is loaded by the time that it is waited for. */
+static void see_copies(const struct pt_event *e, const struct pt_copies *copies)
+{
+    struct pt_event reads = *e;
+    struct pt_access access = {
+        .address = copies->from, .use = PT_USE_READ, .order = PT_ORDER_PLAIN, .is_async = true};
+    for (uint32_t left = e->lanes; left; left &= left - 1) {
+        uint32_t bytes = copies->read[__builtin_ctz(left)];
+        access.bytes = bytes > access.bytes ? bytes : access.bytes;
+        if (!bytes)
+            reads.lanes &= ~(left & -left);
+    }
+    if (reads.lanes)
+        pt_caches_access_global(&reads, reads.lanes, &access);
+}
+
+const struct pt_observer PT_LEVEL_NAME(pt_observer_time) = {.name = "time",
+                                                            .access = see_access,
+                                                            .texels = see_texels,
+                                                            .copies = see_copies,
+                                                            .place_instruction = place_instruction};

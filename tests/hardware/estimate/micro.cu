@@ -3,10 +3,14 @@
 //   rate.X     cycles of an SM's quarter for an instruction of a warp, when there are many warps
 //   latency.X  cycles until another instruction can use the result
 //   bytes.X    bytes a nanosecond of the device
+//   alone.X    cycles of wgmma, for each of eight that one group of warps waits for
 //   launch.X   microseconds of an empty launch, between others
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <cuda.h>
+
+#include "wgmma.h"
 
 static void must(cudaError_t error)
 {
@@ -108,6 +112,25 @@ template <> __device__ uint64_t start<uint64_t>(int i) { return 12345ull * i + t
       "{.reg .b32 b, c, d; mov.b32 b, 0; mov.b32 c, 0; mov.b32 d, 0;"                             \
       "mma.sync.aligned.m16n8k32.row.col.s32.s8.s8.s32 {%0, b, c, d}, {b, b, b, b}, {c, c},"      \
       "{%0, b, c, d};}")                                                                          \
+    X(mma_f16_k8, uint32_t, "+r",                                                                 \
+      "{.reg .b32 b, c, d; mov.b32 b, 0; mov.b32 c, 0; mov.b32 d, 0;"                             \
+      "mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32 {%0, b, c, d}, {b, b}, {c},"              \
+      "{%0, b, c, d};}")                                                                          \
+    X(mma_half, uint32_t, "+r",                                                                   \
+      "{.reg .b32 b; mov.b32 b, 0;"                                                               \
+      "mma.sync.aligned.m16n8k16.row.col.f16.f16.f16.f16 {%0, b}, {b, b, b, b}, {b, b}, {%0, b};}")  \
+    X(mma_bf16, uint32_t, "+r",                                                                   \
+      "{.reg .b32 b, c, d; mov.b32 b, 0; mov.b32 c, 0; mov.b32 d, 0;"                             \
+      "mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0, b, c, d}, {b, b, b, b}, {c, c},"  \
+      "{%0, b, c, d};}")                                                                          \
+    X(mma_tf32_k4, uint32_t, "+r",                                                                \
+      "{.reg .b32 b, c, d; mov.b32 b, 0; mov.b32 c, 0; mov.b32 d, 0;"                             \
+      "mma.sync.aligned.m16n8k4.row.col.f32.tf32.tf32.f32 {%0, b, c, d}, {b, b}, {c},"            \
+      "{%0, b, c, d};}")                                                                          \
+    X(mma_s8_k16, uint32_t, "+r",                                                                 \
+      "{.reg .b32 b, c, d; mov.b32 b, 0; mov.b32 c, 0; mov.b32 d, 0;"                             \
+      "mma.sync.aligned.m16n8k16.row.col.s32.s8.s8.s32 {%0, b, c, d}, {b, b}, {c},"               \
+      "{%0, b, c, d};}")                                                                          \
     X(mma_f64, double, "+d",                                                                      \
       "{.reg .f64 b; mov.f64 b, 0d0000000000000000;"                                              \
       "mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%0, b}, {b}, {b}, {%0, b};}")
@@ -158,60 +181,169 @@ template <typename I, int n> static double measure(int threads)
 
 // ---- wgmma --------------------------------------------------------------------------------------
 
-template <int n> __global__ void __launch_bounds__(256) run_wgmma(long long *cycles, int *out)
-{
-    __shared__ __align__(1024) int room[8192];
-    float x[32];
-    for (int i = threadIdx.x; i < 8192; i += blockDim.x)
-        room[i] = 0;
-    for (int i = 0; i < 32; i++)
-        x[i] = threadIdx.x;
-    __syncthreads();
-    uint64_t d = (uint64_t)(__cvta_generic_to_shared(room) >> 4) | 1ull << 16 | 64ull << 32;
-    long long from = clock64();
-    for (int t = 0; t < turns; t++) {
-        asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
-        if (n == 8)
-            asm volatile("wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 "
-                         "{%0, %1, %2, %3}, %4, %5, 1, 1, 1, 0, 0;"
-                         : "+f"(x[0]), "+f"(x[1]), "+f"(x[2]), "+f"(x[3])
-                         : "l"(d), "l"(d));
-        if (n == 64)
-            asm volatile("wgmma.mma_async.sync.aligned.m64n64k16.f32.f16.f16 "
-                         "{%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, "
-                         "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31}, "
-                         "%32, %33, 1, 1, 1, 0, 0;"
-                         : "+f"(x[0]), "+f"(x[1]), "+f"(x[2]), "+f"(x[3]),
-                           "+f"(x[4]), "+f"(x[5]), "+f"(x[6]), "+f"(x[7]),
-                           "+f"(x[8]), "+f"(x[9]), "+f"(x[10]), "+f"(x[11]),
-                           "+f"(x[12]), "+f"(x[13]), "+f"(x[14]), "+f"(x[15]),
-                           "+f"(x[16]), "+f"(x[17]), "+f"(x[18]), "+f"(x[19]),
-                           "+f"(x[20]), "+f"(x[21]), "+f"(x[22]), "+f"(x[23]),
-                           "+f"(x[24]), "+f"(x[25]), "+f"(x[26]), "+f"(x[27]),
-                           "+f"(x[28]), "+f"(x[29]), "+f"(x[30]), "+f"(x[31])
-                         : "l"(d), "l"(d));
-        asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
-        if (t % 8 == 7)
-            asm volatile("wgmma.wait_group.sync.aligned 0;" ::: "memory");
+#define MEASURE_WGMMA(name, list, type, shape, operands, tail)                                    \
+    __global__ void __launch_bounds__(256) name(int n, long long *cycles, int *out)               \
+    {                                                                                             \
+        __shared__ __align__(1024) int room[8192];                                                \
+        uint32_t sum;                                                                             \
+        for (int i = threadIdx.x; i < 8192; i += blockDim.x)                                      \
+            room[i] = 0;                                                                          \
+        uint64_t d = (uint64_t)(__cvta_generic_to_shared(room) >> 4) | 1ull << 16 | 64ull << 32;  \
+        __syncthreads();                                                                          \
+        long long from = clock64();                                                               \
+        WGMMA(sum, d, n, 0, list, 8, type, shape, operands, tail)                             \
+        __syncthreads();                                                                          \
+        long long took = clock64() - from;                                                        \
+        if (!threadIdx.x)                                                                         \
+            cycles[blockIdx.x] = took;                                                            \
+        if (sum == 0x7eadbeef)                                                                    \
+            out[0] = 1;                                                                           \
     }
+MEASURE_WGMMA(wgmma_n8, LIST_4, ".f32", "m64n8k16.f32.f16.f16", "%1, %1", ", 1, 1, 0, 0")
+MEASURE_WGMMA(wgmma_n16, LIST_8, ".f32", "m64n16k16.f32.f16.f16", "%1, %1", ", 1, 1, 0, 0")
+MEASURE_WGMMA(wgmma_n32, LIST_16, ".f32", "m64n32k16.f32.f16.f16", "%1, %1", ", 1, 1, 0, 0")
+MEASURE_WGMMA(wgmma_n64, LIST_32, ".f32", "m64n64k16.f32.f16.f16", "%1, %1", ", 1, 1, 0, 0")
+MEASURE_WGMMA(wgmma_n64_regs, LIST_32, ".f32", "m64n64k16.f32.f16.f16", "{%3, %3, %3, %3}, %1", ", 1, 1, 0")
+MEASURE_WGMMA(wgmma_n128, LIST_64, ".f32", "m64n128k16.f32.f16.f16", "%1, %1", ", 1, 1, 0, 0")
+MEASURE_WGMMA(wgmma_n256, LIST_128, ".f32", "m64n256k16.f32.f16.f16", "%1, %1", ", 1, 1, 0, 0")
+MEASURE_WGMMA(wgmma_n128_tf32, LIST_64, ".f32", "m64n128k8.f32.tf32.tf32", "%1, %1", ", 1, 1")
+MEASURE_WGMMA(wgmma_n128_s8, LIST_64, ".b32", "m64n128k32.s32.s8.s8", "%1, %1", "")
+MEASURE_WGMMA(wgmma_n128_e4m3, LIST_64, ".f32", "m64n128k32.f32.e4m3.e4m3", "%1, %1", ", 1, 1")
+MEASURE_WGMMA(wgmma_n128_half, LIST_32, ".b32", "m64n128k16.f16.f16.f16", "%1, %1", ", 1, 1, 0, 0")
+
+// Of two groups of four warps, or of one: then what it waits for each eight.
+static void put_wgmma(const char *name, void (*kernel)(int, long long *, int *))
+{
+    for (int groups = 2; groups; groups--) {
+        long long first;
+        for (int i = 0; i < 2; i++)
+            kernel<<<132, 128 * groups>>>(turns, cycles, out);
+        must(cudaMemcpy(&first, cycles, sizeof first, cudaMemcpyDeviceToHost));
+        printf("%s.%s %.2f cycles\n", groups == 2 ? "rate" : "alone", name, first / (8.0 * groups * turns));
+    }
+}
+
+// ---- textures -----------------------------------------------------------------------------------
+
+enum { FETCH, POINT, SMOOTH, COLOURS };
+template <int how> __device__ float fetch(cudaTextureObject_t t, int i)
+{
+    if (how == FETCH)
+        return tex1Dfetch<float>(t, i);
+    if (how == COLOURS)
+        return tex2D<float4>(t, (i & 31) + 0.5f, (i >> 5) + 0.5f).x;
+    return tex2D<float>(t, (i & 31) + 0.5f, (i >> 5) + 0.5f);
+}
+template <int how, int n> __global__ void run_fetch(cudaTextureObject_t t, long long *cycles, int *out)
+{
+    float x[n];
+    for (int i = 0; i < n; i++)
+        x[i] = threadIdx.x & 1023;
+    __syncthreads();
+    long long from = clock64();
+    for (int k = 0; k < turns; k++)
+#pragma unroll
+        for (int i = 0; i < n; i++)
+            x[i] = fetch<how>(t, (int)x[i] + threadIdx.x & 1023);
     __syncthreads();
     long long took = clock64() - from;
     if (!threadIdx.x)
         cycles[blockIdx.x] = took;
     float sum = 0;
-    for (int i = 0; i < 32; i++)
+    for (int i = 0; i < n; i++)
         sum += x[i];
     if (sum == 1e30f)
         out[0] = 1;
 }
-
-template <int n> static void put_wgmma(const char *name)
+template <int how, int n> static double measure_fetch(cudaTextureObject_t t, int threads)
 {
     long long first;
     for (int i = 0; i < 2; i++)
-        run_wgmma<n><<<132, 256>>>(cycles, out);
+        run_fetch<how, n><<<132, threads>>>(t, cycles, out);
     must(cudaMemcpy(&first, cycles, sizeof first, cudaMemcpyDeviceToHost));
-    printf("rate.%s %.2f cycles\n", name, first / (2.0 * turns));
+    return first / ((double)turns * n) / (threads > 128 ? threads / 128 : 1);
+}
+template <int how> static void put_fetch(const char *name)
+{
+    cudaTextureObject_t t;
+    cudaResourceDesc r = {};
+    cudaTextureDesc d = {};
+    d.addressMode[0] = d.addressMode[1] = cudaAddressModeClamp;
+    d.filterMode = how == SMOOTH ? cudaFilterModeLinear : cudaFilterModePoint;
+    cudaChannelFormatDesc c = how == COLOURS ? cudaCreateChannelDesc<float4>() : cudaCreateChannelDesc<float>();
+    if (how == FETCH) {
+        r.resType = cudaResourceTypeLinear;
+        must(cudaMalloc(&r.res.linear.devPtr, 4096));
+        must(cudaMemset(r.res.linear.devPtr, 0, 4096));
+        r.res.linear.desc = c;
+        r.res.linear.sizeInBytes = 4096;
+    } else {
+        r.resType = cudaResourceTypeArray;
+        must(cudaMallocArray(&r.res.array.array, &c, 32, 32));
+        static float zeros[4096];
+        must(cudaMemcpy2DToArray(r.res.array.array, 0, 0, zeros, 32 * (how == COLOURS ? 16 : 4),
+                                 32 * (how == COLOURS ? 16 : 4), 32, cudaMemcpyHostToDevice));
+    }
+    must(cudaCreateTextureObject(&t, &r, &d, NULL));
+    printf("rate.%s %.2f cycles\nlatency.%s %.1f cycles\n", name, (measure_fetch<how, 4>(t, 1024)), name,
+           (measure_fetch<how, 1>(t, 32)));
+}
+
+// ---- asynchronous copies: of one thread, one after the other -------------------------------------
+
+enum { WORDS, BULK, TILE };
+template <int how, int bytes>
+__global__ void copy(const char *from, const __grid_constant__ CUtensorMap map, long long *cycles)
+{
+    __shared__ __align__(128) char room[16384];
+    __shared__ uint64_t barrier;
+    uint32_t to = (uint32_t)__cvta_generic_to_shared(room), b = (uint32_t)__cvta_generic_to_shared(&barrier);
+    asm volatile("mbarrier.init.shared.b64 [%0], 1;\n\tfence.mbarrier_init.release.cluster;" ::"r"(b) : "memory");
+    long long start = 0;
+    for (int i = -64; i < 64; i++) {
+        if (i == 0)
+            start = clock64();
+        if (how == WORDS) {
+            asm volatile("cp.async.cg.shared.global [%0], [%1], 16;\n\tcp.async.wait_all;" ::"r"(to), "l"(from)
+                         : "memory");
+            continue;
+        }
+        asm volatile("mbarrier.arrive.expect_tx.shared.b64 _, [%0], %1;" ::"r"(b), "r"(bytes) : "memory");
+        if (how == BULK)
+            asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::
+                             "r"(to), "l"(from), "r"(bytes), "r"(b)
+                         : "memory");
+        else
+            asm volatile("cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes "
+                         "[%0], [%1, {0, 0}], [%2];" ::"r"(to), "l"(&map), "r"(b)
+                         : "memory");
+        asm volatile("{\n\t.reg .pred p;\nagain:\n\tmbarrier.try_wait.parity.shared.b64 p, [%0], %1;\n\t"
+                     "@!p bra again;\n\t}" ::"r"(b), "r"(i & 1)
+                     : "memory");
+    }
+    cycles[blockIdx.x] = (clock64() - start) / 64;
+}
+template <int how, int bytes> static void put_copy(const char *name, int blocks)
+{
+    long long took[132], sum = 0;
+    CUtensorMap map = {};
+    char *from;
+    must(cudaMalloc(&from, 1 << 20));
+    cuuint64_t sides[] = {1024, 256}, pitch[] = {4096};
+    cuuint32_t box[] = {64, bytes / 256 ? bytes / 256 : 1}, step[] = {1, 1};
+    void *encode;
+    cudaDriverEntryPointQueryResult found;
+    must(cudaGetDriverEntryPoint("cuTensorMapEncodeTiled", &encode, cudaEnableDefault, &found));
+    ((decltype(&cuTensorMapEncodeTiled))encode)(
+        &map, CU_TENSOR_MAP_DATA_TYPE_FLOAT32, 2, from, sides, pitch, box, step, CU_TENSOR_MAP_INTERLEAVE_NONE,
+        CU_TENSOR_MAP_SWIZZLE_NONE, CU_TENSOR_MAP_L2_PROMOTION_NONE, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
+    for (int i = 0; i < 2; i++)
+        copy<how, bytes><<<blocks, 1>>>(from, map, cycles);
+    must(cudaMemcpy(took, cycles, blocks * sizeof *took, cudaMemcpyDeviceToHost));
+    for (int i = 0; i < blocks; i++)
+        sum += took[i];
+    printf("latency.%s %.0f cycles\n", name, (double)sum / blocks);
+    must(cudaFree(from));
 }
 
 // ---- latencies of memory ------------------------------------------------------------------------
@@ -360,8 +492,31 @@ int main()
     printf("rate." #name " %.3f cycles\n", measure<unit::name, chains>(1024));                     \
     printf("latency." #name " %.2f cycles\n", measure<unit::name, 1>(32));
     INSTRUCTIONS(PUT)
-    put_wgmma<8>("wgmma_n8");
-    put_wgmma<64>("wgmma_n64");
+    put_wgmma("wgmma_n8", wgmma_n8);
+    put_wgmma("wgmma_n16", wgmma_n16);
+    put_wgmma("wgmma_n32", wgmma_n32);
+    put_wgmma("wgmma_n64", wgmma_n64);
+    put_wgmma("wgmma_n64_regs", wgmma_n64_regs);
+    put_wgmma("wgmma_n128", wgmma_n128);
+    put_wgmma("wgmma_n256", wgmma_n256);
+    put_wgmma("wgmma_n128_tf32", wgmma_n128_tf32);
+    put_wgmma("wgmma_n128_s8", wgmma_n128_s8);
+    put_wgmma("wgmma_n128_e4m3", wgmma_n128_e4m3);
+    put_wgmma("wgmma_n128_half", wgmma_n128_half);
+    put_fetch<FETCH>("tex_fetch");
+    put_fetch<POINT>("tex_point");
+    put_fetch<SMOOTH>("tex_smooth");
+    put_fetch<COLOURS>("tex_colours");
+    put_copy<WORDS, 16>("cp_async_16", 1);
+    put_copy<BULK, 16>("bulk_16", 1);
+    put_copy<BULK, 1024>("bulk_1k", 1);
+    put_copy<BULK, 8192>("bulk_8k", 1);
+    put_copy<BULK, 16384>("bulk_16k", 1);
+    put_copy<BULK, 16384>("bulk_16k_all", 132);
+    put_copy<TILE, 1024>("tile_1k", 1);
+    put_copy<TILE, 8192>("tile_8k", 1);
+    put_copy<TILE, 16384>("tile_16k", 1);
+    put_copy<TILE, 16384>("tile_16k_all", 132);
     put_latency<VIA_L1>("l1", 16 << 10, 128, 128);
     put_latency<VIA_L2>("l2", 4 << 20, 256, 16384);
     put_latency<VIA_L2>("l2_far", 24 << 20, 256, 98304);

@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""Makes table.tsv: table.py FOLDER CASES > table.tsv
+"""Makes table.tsv: table.py FOLDER CASES TABLE > NEW
 
 FOLDER has what ncu and `launch` wrote on the GPU (ncu.csv, again.csv, order.txt), and what
-`ptera profile --csv` wrote of each line of CASES (N.csv; README.md has the commands). Kernels of
-odd places among the names are half A, to which the model's constants are fitted; the others are
-half B, which gives its error. That is printed to standard error.
+`ptera profile --csv` wrote of each line of CASES (N.csv; README.md has the commands). What FOLDER
+does not have of the GPU is taken from TABLE. Kernels are in the half that TABLE has them in; new
+ones in turns, by name: A, to which the model's constants are fitted, or B, which gives its error.
+That is printed to standard error.
 """
 
 import csv
@@ -41,6 +42,24 @@ def key_of(case, row):
     return case, name, shape(row["Grid Size"]), shape(row["Block Size"])
 
 
+def case_of(line):
+    """Threads of `profile` are in the block's shape."""
+    words = line.split()
+    return " ".join(words[:3] if words[0] == "profile" else words)
+
+
+def read_table(path):
+    """{key: [launches' values]}, {name: half}"""
+    measured, halves = {}, {}
+    with open(path, encoding="utf-8") as file:
+        for row in csv.reader((x for x in file if x[0] != "#"), delimiter="\t"):
+            values = [float(value) for value in row[6::2]]
+            values[2:4] = [1e6 * value for value in values[2:4]]
+            measured[tuple(row[:4])] = [values] * int(row[5])
+            halves[tuple(row[0].split()[:2])] = row[4]
+    return measured, halves
+
+
 def read_gpu(folder):
     """{key: [launches' values]}"""
     measured = {}
@@ -61,8 +80,7 @@ def read_ptera(folder, cases):
     for number_of_case, case in enumerate(lines, 1):
         path = f"{folder}/{number_of_case}.csv"
         for row in read(path) if os.path.exists(path) else ():
-            case = " ".join(case.split()[:3])
-            ours[key_of(case, row)] = [number(row, name) for name in METRICS]
+            ours[key_of(case_of(case), row)] = [number(row, name) for name in METRICS]
     return ours
 
 
@@ -87,16 +105,22 @@ def say_error(name, rows):
 
 
 def main():
-    gpu, ptera = read_gpu(sys.argv[1]), read_ptera(sys.argv[1], sys.argv[2])
-    names = sorted({tuple(key[0].split()[:2]) for key in ptera})
+    gpu, half_of = read_table(sys.argv[3])
+    gpu.update(read_gpu(sys.argv[1]))
+    ptera = read_ptera(sys.argv[1], sys.argv[2])
+    names = sorted({tuple(key[0].split()[:2]) for key in ptera} - set(half_of))
+    half_of.update((name, "AB"[i % 2]) for i, name in enumerate(names))
     halves = {"A": [], "B": []}
     print(
         "# case\tkernel\tgrid\tblock\thalf\tlaunches\tns on an H100, and estimated"
         "\tL1 hits %\tMB read\tMB written\twarps active %: all twice, H100 and Ptera"
     )
     for key, ours in ptera.items():
+        if key not in gpu:
+            print("not measured:", *key, file=sys.stderr)
+            continue
         theirs = [statistics.mean(column) for column in zip(*gpu[key])]
-        half = "AB"[names.index(tuple(key[0].split()[:2])) % 2]
+        half = half_of[tuple(key[0].split()[:2])]
         halves[half].append((theirs[0], ours[0]))
         numbers = []
         for i, (a, b) in enumerate(zip(theirs, ours)):
