@@ -31,8 +31,6 @@ struct barrier_site {
 static void observe(const struct pt_code *c, struct pt_frame *f, uint32_t lanes, int what,
                     uint32_t bar, uint32_t phase)
 {
-    if (!pt_is_observed(f))
-        return;
     pt_observe_sync(c, f, lanes,
                     (struct pt_sync){.what = what,
                                      .where = PT_SYNC_OF_BARRIER,

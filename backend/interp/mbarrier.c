@@ -56,8 +56,6 @@ PT_ACCESS_INLINE uint64_t *word_at(uint64_t address)
 static void observe(const struct pt_code *c, struct pt_frame *f, uint32_t lanes, int what,
                     uint64_t address, uint32_t phase)
 {
-    if (!pt_is_observed(f))
-        return;
     pt_observe_sync(
         c, f, lanes,
         (struct pt_sync){
