@@ -136,11 +136,12 @@ static void drop_known(void)
             drop(&records[i]);
 }
 
-static uint64_t all_bytes(void)
+/* Those under way are added to meanwhile. */
+static uint64_t bytes_done(void)
 {
     uint64_t bytes = 0;
     for (size_t i = 0; i < LATEST; i++)
-        bytes += records[i].footprint.bytes;
+        bytes += records[i].is_done ? records[i].footprint.bytes : 0;
     return bytes;
 }
 
@@ -149,7 +150,7 @@ static void drop_oldest(void)
 {
     _Static_assert(LATEST == 1024 && TOTAL_MOST == 256 << 20, "as is said, and in docs/findings");
     for (uint64_t n = last_number > LATEST ? last_number - LATEST : 0;
-         n < last_number && all_bytes() > TOTAL_MOST; n++)
+         n < last_number && bytes_done() > TOTAL_MOST; n++)
         if (records[n % LATEST].is_done) {
             say_forgotten("what they accessed takes more than 256 MiB");
             drop(&records[n % LATEST]);
