@@ -21,4 +21,12 @@ void pt_insn_operands(const struct pt_module *m, const struct pt_func *f,
 void pt_insn_regs(const struct pt_module *m, const struct pt_func *f, const struct pt_insn *insn,
                   void (*visit)(void *ud, uint32_t reg, bool is_def), void *ud);
 
+/* Whether what it accesses is an mbarrier, which orders by its phases. */
+static inline bool pt_insn_is_mbarrier(const struct pt_form *form)
+{
+    _Static_assert(PT_OP_mbarrier_pending_count - PT_OP_mbarrier_init == 16,
+                   "the rows of mbarrier follow each other");
+    return form->op >= PT_OP_mbarrier_init && form->op <= PT_OP_mbarrier_pending_count;
+}
+
 #endif

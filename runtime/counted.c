@@ -142,12 +142,6 @@ static const char *copy_of(enum pt_op op)
     }
 }
 
-/* Which an H100 does not count as accesses. */
-static bool is_mbarrier(enum pt_op op)
-{
-    return strstr(pt_op_id(op), "mbarrier");
-}
-
 /* GPUs have no reduction that exchanges, or compares and swaps. */
 static bool returns_always(const struct pt_form *form)
 {
@@ -164,7 +158,7 @@ static const char *kind_of(const struct pt_form *form, const struct pt_operand *
         return copy_of((enum pt_op)form->op);
     if (form->op == PT_OP_bra || form->op == PT_OP_brx_idx)
         return "branch";
-    if (is_mbarrier((enum pt_op)form->op))
+    if (pt_insn_is_mbarrier(form) || form->op == PT_OP_cp_async_mbarrier) /* no accesses there */
         return pt_op_chapter((enum pt_op)form->op);
     if (form->effects & PT_FX_ATOMIC)
         return has_result || returns_always(form) ? "atom" : "red";

@@ -264,11 +264,12 @@ static enum pt_cache_level access_bulk(const struct pt_event *e, uint32_t lanes,
                                        const struct pt_access *access)
 {
     enum pt_cache_level worst = PT_CACHE_L1;
+    struct request r = {.joins = false};
     for (; lanes; lanes &= lanes - 1) {
         uint64_t at = access->address[__builtin_ctz(lanes)];
         uint64_t sector = at >> PT_SECTOR_SHIFT, end = (at + access->bytes + SECTOR - 1) / SECTOR;
         while (sector < end) {
-            struct request r = {.joins = false};
+            r.n = 0;
             for (; sector < end && r.n < SECTORS; sector++) {
                 r.units[r.n] = sector;
                 r.bytes[r.n++] = SECTOR;
@@ -295,26 +296,6 @@ enum pt_cache_level pt_caches_access_global(const struct pt_event *e, uint32_t l
     return access_sectors(e, &r, access);
 }
 
-_Static_assert(8 * PT_TEXTURE_FOOTPRINT <= PT_SECTORS_MOST, "what a request can ask for fits");
-
-/* The sectors of the lanes' texels, in their order. */
-static void find_texels(struct request *r, const struct pt_texels *texels, uint32_t lanes)
-{
-    for (r->n = 0; lanes; lanes &= lanes - 1)
-        for (uint32_t i = 0; i < texels->n; i++) {
-            uint64_t address = texels->address[i][__builtin_ctz(lanes)];
-            uint64_t unit = pt_sectors_texel(texels->texture, address);
-            uint32_t at = r->n;
-            while (at && r->units[at - 1] > unit)
-                at--;
-            if (!address || (at && r->units[at - 1] == unit))
-                continue;
-            memmove(&r->units[at + 1], &r->units[at], (r->n - at) * sizeof *r->units);
-            r->units[at] = unit;
-            r->n++;
-        }
-}
-
 enum pt_cache_level pt_caches_access_texels(const struct pt_event *e,
                                             const struct pt_texels *texels)
 {
@@ -323,7 +304,8 @@ enum pt_cache_level pt_caches_access_texels(const struct pt_event *e,
     enum pt_cache_level worst = PT_CACHE_L1;
     struct request r = {.joins = false};
     for (uint32_t first = 0; first < PT_WARP_SIZE; first += width) {
-        find_texels(&r, texels, e->lanes & ((1u << width) - 1) << first);
+        uint32_t lanes = e->lanes & ((1u << width) - 1) << first;
+        r.n = pt_sectors_find_texels(r.units, texels, lanes);
         enum pt_cache_level level = access_sectors(e, &r, &access);
         worst = level > worst ? level : worst;
     }

@@ -12,6 +12,7 @@
 #include "backend/interp/release.h"
 #include "backend/interp/touched.h"
 #include "backend/semantics/tensormap.h"
+#include "ir/insn.h"
 
 /* Operands of a code before an access, in places that no address uses. A vector's constant part is
  * where the width would be. */
@@ -107,11 +108,6 @@ static uint32_t width_of(const struct pt_func *func, const struct pt_insn *insn)
     return bits >= 64 ? bits / 8 : 4;
 }
 
-static bool is_mbarrier(const struct pt_form *form)
-{
-    return form->op >= PT_OP_mbarrier_init && form->op <= PT_OP_mbarrier_pending_count;
-}
-
 /* A warp copies a tensor map as one, a word by each lane, behind what its lanes wrote. */
 PT_HANDLER(before_map)
 {
@@ -146,7 +142,7 @@ static bool place(struct pt_code *test, const struct pt_func *func, const void *
     bool is_atomic = form->effects & PT_FX_ATOMIC, is_store = is_write && !is_atomic;
     enum pt_order order = pt_order_of(form);
     enum pt_scope scope = pt_scope_of(form);
-    if (is_mbarrier(form)) { /* it orders by its phases; what makes and ends it is weak */
+    if (pt_insn_is_mbarrier(form)) { /* it orders by its phases; what makes and ends it is weak */
         bool is_made = form->op == PT_OP_mbarrier_init || form->op == PT_OP_mbarrier_inval;
         is_store = is_write = is_made;
         is_atomic = false;
@@ -155,9 +151,9 @@ static bool place(struct pt_code *test, const struct pt_func *func, const void *
     }
     test->fn = before_access;
     if (!(test->aux & PT_ADDRESS_VECTOR))
-        test->o[WIDTH] = is_mbarrier(form) ? PT_CONFLICT_SAME
-                         : is_store        ? width_of(func, &func->insns.v[test->insn])
-                                           : 0;
+        test->o[WIDTH] = pt_insn_is_mbarrier(form) ? PT_CONFLICT_SAME
+                         : is_store                ? width_of(func, &func->insns.v[test->insn])
+                                                   : 0;
     test->o[USE] = (is_write ? PT_USE_WRITE : PT_USE_READ) | (is_atomic ? PT_USE_ATOMIC : 0) |
                    (is_store ? IS_STORE : IS_READ_TOO) | (uint32_t)order << ORDER |
                    (uint32_t)scope << SCOPE | (form->op == PT_OP_ld_nc ? IS_CONSTANT : 0);

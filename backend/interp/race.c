@@ -18,6 +18,7 @@
 #include "backend/observer.h"
 #include "backend/order.h"
 #include "ir/bits.h"
+#include "ir/insn.h"
 
 enum {
     KEYS = 512,
@@ -498,14 +499,6 @@ PT_HANDLER(test_access)
     return c + 1;
 }
 
-/* An mbarrier orders by its phases instead. */
-static bool is_mbarrier(const struct pt_form *form)
-{
-    _Static_assert(PT_OP_mbarrier_pending_count - PT_OP_mbarrier_init == 16,
-                   "the rows of mbarrier follow each other");
-    return form->op >= PT_OP_mbarrier_init && form->op <= PT_OP_mbarrier_pending_count;
-}
-
 static bool place(struct pt_code *test, const struct pt_func *func, const void *facts,
                   const struct pt_form *form, bool is_write, uint32_t number)
 {
@@ -519,7 +512,7 @@ static bool place(struct pt_code *test, const struct pt_func *func, const void *
     bool is_atomic = form->effects & PT_FX_ATOMIC;
     test->fn = test_access;
     test->o[USE] = (is_write ? PT_USE_WRITE : PT_USE_READ) | (is_atomic ? PT_USE_ATOMIC : 0);
-    test->o[IS_STRONG] = !is_mbarrier(form) && pt_order_of(form) != PT_ORDER_PLAIN;
+    test->o[IS_STRONG] = !pt_insn_is_mbarrier(form) && pt_order_of(form) != PT_ORDER_PLAIN;
     return true;
 }
 

@@ -77,3 +77,18 @@ uint64_t pt_sectors_texel(const struct pt_texture *t, uint64_t address)
     uint64_t lines = (t->pitch + 2 * SQUARE - 1) / (2 * SQUARE), first = t->texels >> 7;
     return (first + row / 2 * lines + column / 2) * 4 + row % 2 * 2 + column % 2;
 }
+
+_Static_assert(8 * PT_TEXTURE_FOOTPRINT <= PT_SECTORS_MOST, "what a request can ask for fits");
+
+uint32_t pt_sectors_find_texels(uint64_t units[PT_SECTORS_MOST], const struct pt_texels *texels,
+                                uint32_t lanes)
+{
+    uint32_t n = 0;
+    for (; lanes; lanes &= lanes - 1)
+        for (uint32_t i = 0; i < texels->n; i++) {
+            uint64_t address = texels->address[i][__builtin_ctz(lanes)];
+            if (address)
+                units[n++] = pt_sectors_texel(texels->texture, address);
+        }
+    return sort(units, n);
+}

@@ -51,5 +51,9 @@ static inline bool pt_sectors_has_squares(const struct pt_texture *t)
 /* The number of a texel's sector. Four, of squares, are a line: which they are is not measured. */
 #define pt_sectors_texel PT_LEVEL_NAME(pt_sectors_texel)
 uint64_t pt_sectors_texel(const struct pt_texture *t, uint64_t address);
+/* The sectors of the texels of a request's lanes, in order, each once; returns how many. */
+#define pt_sectors_find_texels PT_LEVEL_NAME(pt_sectors_find_texels)
+uint32_t pt_sectors_find_texels(uint64_t units[PT_SECTORS_MOST], const struct pt_texels *texels,
+                                uint32_t lanes);
 
 #endif
