@@ -19,7 +19,7 @@ int pt_texture_fraction_bits(const struct pt_texture *t)
 {
     uint32_t size = t->size[0] > t->size[1] ? t->size[0] : t->size[1];
     size = size > t->size[2] ? size : t->size[2];
-    return size <= 1u << 13 ? 21 : size <= 1u << 16 ? 22 : 23;
+    return size <= 1u << 13 ? 21 : size <= 1u << (t->axes > 2 ? 14 : 16) ? 22 : 23;
 }
 
 static int32_t clamp(int64_t i, uint32_t size)

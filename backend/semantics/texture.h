@@ -5,7 +5,7 @@
  *
  *   - Not normalised: floor(x * 256 + 1/2).
  *   - Normalised: x loses all but F fraction bits (floor), then times the size, rounded as above. F
- *     is 21 where no side is longer than 2^13, 22 up to 2^16, else 23.
+ *     is 21 where no side is longer than 2^13, 22 up to 2^16, in three dimensions 2^14, else 23.
  *   - NaN is 0, and subnormal numbers are.
  *
  * Point sampling takes the floor of the exact number, or of the one with F bits times the size.
@@ -20,6 +20,9 @@
  * and rounded once, to nearest, halves away from zero; subnormal results are zero. NaN, and
  * infinities of both signs, give 0x7fffffff, also of a texel whose weight is rounded to 0. Half
  * texels are the same with units of 2^(E - 14) and a half as result, subnormal ones included.
+ * Of two planes and of two levels each is such a sum, in units of its own; before they are added
+ * both lose (floor) what is below 2^(4 * floor(e / 4) - 35) with e the largest E as it is stored,
+ * bias included; of halves 2^(4 * floor(e / 4) - 22).
  *
  * Filtering normalised texels: the weighted sum is exact, in 1/65535 (unsigned) or 1/32767
  * (signed), rounded to a whole number of these, halves upwards, at least -1, and divided in f32.

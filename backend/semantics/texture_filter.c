@@ -5,7 +5,7 @@
 #include "backend/semantics/half.h"
 #include "backend/semantics/texture.h"
 
-enum { GUARD_BITS = 4 };
+enum { GUARD_BITS = 4, PLANE_STEP = 4 };
 
 /* ---- channels -------------------------------------------------------------------------------- */
 
@@ -173,7 +173,8 @@ static int64_t shifted(int64_t n, int by)
     return n >> (by < 63 ? by : 63);
 }
 
-/* Four by four, of which each is a sum by itself, shifted to the largest exponent. */
+/* Four by four, of which each is a sum by itself. Their exponents count in fours: what is below the
+ * largest one's unit is lost, downwards. */
 static uint32_t sum_all(const uint32_t *value, const uint32_t *weight, unsigned present,
                         uint32_t zero, int digits, int unit)
 {
@@ -184,8 +185,10 @@ static uint32_t sum_all(const uint32_t *value, const uint32_t *weight, unsigned 
         if (!(present >> i & 0xf))
             continue;
         int64_t part = sum_plane(value + i, weight + i, finest, &exponent);
+        part *= 1 << exponent % PLANE_STEP;
+        exponent -= exponent % PLANE_STEP;
         int apart = exponent - most;
-        sum = apart > 0 ? part - shifted(-sum, apart) : sum + shifted(part, -apart);
+        sum = apart > 0 ? part + shifted(sum, apart) : sum + shifted(part, -apart);
         most = apart > 0 ? exponent : most;
     }
     return sum ? round_sum(sum, most - 127 - finest - 8, digits, unit) : zero;

@@ -230,15 +230,10 @@ static uint8_t address(const struct pt_texture *t, const CUDA_TEXTURE_DESC *d, u
     return is_kept && !t->is_seamless ? (uint8_t)d->addressMode[axis] : PT_TEXTURE_CLAMP;
 }
 
-/* What is not: sums of floating-point texels in two planes or levels; samples along a line, and the
- * levels that go with them. */
+/* Not: samples along a line, and the levels that go with them. */
 static bool is_modelled(const struct pt_texture *t)
 {
-    bool is_float = t->texel == PT_TEXEL_F16 || t->texel == PT_TEXEL_F32, is_mip = t->n_levels > 1,
-         is_mip_sum = is_mip && t->is_mip_linear;
-    if (is_mip && t->anisotropy > 1)
-        return false;
-    return !is_float || !((t->is_linear && t->axes == 3) || is_mip_sum);
+    return t->n_levels == 1 || t->anisotropy <= 1;
 }
 
 static CUresult set_sampler(struct pt_texture *t, const CUDA_TEXTURE_DESC *d)
