@@ -57,8 +57,9 @@ check runtime/compilers 'runtime/compilers/|frontend/|ir/'
 check runtime/ocelot 'runtime/ocelot/|ptera.h'
 runtime='runtime/(cuda/summary|cudart/refuse|compilers/behind|nvml/abi|cuda/vendor).h'
 runtime="$runtime|runtime/(device.h|trace_file.h|finding_fields.def)|backend/timed.(h|def)"
-check tools "tools/|frontend/(cubin|fatbin|link_text).h|$runtime|ir/|ptera.h" fuzz
+check tools "tools/|frontend/(cubin|fatbin|link_text).h|$runtime|ir/|ptera.h" fuzz conform
 check tools/fuzz 'tools/fuzz/|ir/|backend/native.h|ptera.h'
+check tools/conform 'tools/conform/|runtime/cuda/abi.h'
 check tests/api 'ptera.h|tests/'
 echo "includes: $passed passed, $failed failed, 0 skipped"
 [ "$failed" = 0 ]

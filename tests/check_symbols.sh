@@ -34,6 +34,7 @@ runtime/ocelot 1
 tools/fuzz 1
 tools/audit 1
 tools/smi 1
+tools/conform 1
 tools 1
 '
 

@@ -20,6 +20,7 @@ static const struct command {
     {"doctor", command_doctor, "say what stands in the way of a CUDA program"},
     {"ptxas", command_ptxas, "stand in for NVIDIA's assembler"},
     {"fuzz", command_fuzz, "run random kernels and compare the engines"},
+    {"conform", command_conform, "run the conformance suite through a CUDA driver"},
     {"info", command_info, "what this build and machine offer; the instruction table"},
 };
 enum { N_COMMANDS = sizeof commands / sizeof *commands };

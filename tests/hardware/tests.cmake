@@ -6,6 +6,7 @@ foreach(set ${golden_sets} sync random tensor texture surface wgmma mufu triton)
   set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${archive})
   file(ARCHIVE_EXTRACT INPUT ${archive} DESTINATION ${golden_data}/${set})
 endforeach()
+configure_file(hardware/golden/suite.tsv ${golden_data}/suite.tsv COPYONLY) # so it is a suite of ptera conform
 add_executable(golden hardware/golden/run.c)
 target_link_libraries(golden PRIVATE ptera)
 foreach(set ${golden_sets})

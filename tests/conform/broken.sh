@@ -1,0 +1,33 @@
+#!/bin/sh
+# Each bug of a broken driver is found, and named by its row, and no other row is blamed:
+#     broken.sh PTERA DRIVER SUITE BUGS
+ptera=$1 driver=$2 suite=$3 bugs=$4
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+PTERA_BROKEN=$bugs "$ptera" conform --driver "$driver" --suite "$suite" --workers 10 --timeout 3 \
+    --format json --output "$work/report.json"
+[ $? = 1 ] || { echo "FAILED: bugs are there, but the exit status is not 1"; exit 1; }
+
+sed -n 's/^{"row": "\([^"]*\)", .*"verdict": "\([a-z]*\)".*/\1 \2/p' "$work/report.json" |
+    awk -v bugs="$bugs" '
+BEGIN {
+    while ((getline line < bugs) > 0)
+        if (line !~ /^#/) {
+            split(line, field, "\t")
+            expected[field[1]] = field[4]
+        }
+}
+{
+    want = $1 in expected ? expected[$1] : "same"
+    seen[$1] = 1
+    if ($2 == want) { passed++; next }
+    failed++
+    print "FAILED " $1 ": " $2 ", expected " want
+}
+END {
+    for (row in expected)
+        if (!(row in seen)) { failed++; print "FAILED " row ": it is not in the report" }
+    printf "conform_broken: %d passed, %d failed, 0 skipped\n", passed, failed
+    exit failed > 0 || passed < 50
+}'

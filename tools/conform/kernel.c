@@ -1,0 +1,47 @@
+/* What kinds of chapters have alike: a kernel of a module, hashes of what it leaves. */
+#include "tools/conform/kernel.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const char entry[] = "\n.visible .entry ";
+
+char *conform_kernel_alone(const char *text, const char *kernel)
+{
+    const char *first = strstr(text, entry), *at = first;
+    size_t n = strlen(kernel);
+    while (at) {
+        const char *name = at + strlen(entry);
+        if (!strncmp(name, kernel, n) && name[n] == '(')
+            break;
+        at = strstr(name, entry);
+    }
+    if (!at)
+        return NULL;
+    const char *end = strstr(at + 1, entry);
+    size_t head = (size_t)(first - text), body = end ? (size_t)(end - at) : strlen(at);
+    char *alone = malloc(head + body + 1);
+    if (alone) {
+        memcpy(alone, text, head);
+        memcpy(alone + head, at, body);
+        alone[head + body] = 0;
+    }
+    return alone;
+}
+
+uint64_t conform_kernel_hash(const void *data, size_t bytes)
+{
+    const unsigned char *p = data;
+    uint64_t hash = UINT64_C(0xcbf29ce484222325);
+    for (size_t i = 0; i < bytes; i++)
+        hash = (hash ^ p[i]) * UINT64_C(0x100000001b3);
+    return hash;
+}
+
+uint64_t conform_kernel_hash_words(const uint32_t *words, size_t n)
+{
+    uint64_t hash = UINT64_C(0xcbf29ce484222325);
+    for (size_t i = 0; i < n; i++)
+        hash = (hash ^ words[i]) * UINT64_C(0x100000001b3);
+    return hash;
+}

@@ -1,0 +1,166 @@
+/* A kernel of the suite, loaded and launched by a driver. */
+#include "tools/conform/launch.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { LOG_BYTES = 1 << 14 };
+
+static bool failed(struct worker *worker, const char *call, CUresult r, struct result *result)
+{
+    if (r)
+        conform_row_tell(result, VERDICT_FAILED, "%s: %s", call,
+                         conform_driver_error(&worker->driver, r));
+    return r != CUDA_SUCCESS;
+}
+
+bool conform_launch_claims(const struct worker *worker, const char *ptx, struct result *result)
+{
+    const char *version = strstr(ptx, ".version "), *target = strstr(ptx, ".target sm_");
+    int major = 0, minor = 0, needed = 0, known = worker->driver.capability;
+    char suffix = 0;
+    if (!version || sscanf(version, ".version %d.%d", &major, &minor) != 2 || !target ||
+        sscanf(target, ".target sm_%d%c", &needed, &suffix) < 1)
+        return true;
+    bool is_claimed = suffix == 'a'   ? needed == known
+                      : suffix == 'f' ? needed / 10 == known / 10 && needed <= known
+                                      : needed <= known;
+    if (!is_claimed)
+        conform_row_tell(result, VERDICT_SKIPPED, "for sm_%d%s, the device is sm_%d", needed,
+                         suffix == 'a'   ? "a"
+                         : suffix == 'f' ? "f"
+                                         : "",
+                         known);
+    return is_claimed;
+}
+
+bool conform_launch_load(struct worker *worker, const char *ptx, CUmodule *module,
+                         struct result *result)
+{
+    static char log[LOG_BYTES];
+    struct driver *d = &worker->driver;
+    CUjit_option options[] = {CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES};
+    void *values[] = {log, (void *)(size_t)(LOG_BYTES - 1)};
+    memset(log, 0, sizeof log);
+    CUresult r = d->cuModuleLoadDataEx(module, ptx, 2, options, values);
+    if (r == CUDA_ERROR_UNSUPPORTED_PTX_VERSION)
+        conform_row_tell(result, VERDICT_SKIPPED, "a version of PTX that the driver does not know");
+    else if (r)
+        conform_row_tell(result, VERDICT_REFUSED, "%s%s%s", conform_driver_error(d, r),
+                         *log ? ": " : "", log);
+    return r == CUDA_SUCCESS;
+}
+
+/* ---- memory ---------------------------------------------------------------------------------- */
+
+static bool put_buffer(struct worker *worker, const struct launch_buffer *b, CUdeviceptr *at,
+                       struct result *result)
+{
+    struct driver *d = &worker->driver;
+    void *filled = b->from ? NULL : malloc(b->bytes);
+    if (!b->from && !filled) {
+        conform_row_tell(result, VERDICT_FAILED, "no memory on the host");
+        return false;
+    }
+    if (filled)
+        memset(filled, b->fill, b->bytes);
+    bool ok = !failed(worker, "cuMemAlloc", d->cuMemAlloc_v2(at, b->bytes), result) &&
+              !failed(worker, "cuMemcpyHtoD",
+                      d->cuMemcpyHtoD_v2(*at, filled ? filled : b->from, b->bytes), result);
+    free(filled);
+    return ok;
+}
+
+static bool get_buffers(struct worker *worker, const struct launch *l, const CUdeviceptr *at,
+                        struct result *result)
+{
+    struct driver *d = &worker->driver;
+    for (unsigned i = 0; i < l->n_buffers; i++)
+        if (l->buffer[i].to &&
+            failed(worker, "cuMemcpyDtoH",
+                   d->cuMemcpyDtoH_v2(l->buffer[i].to, at[i], l->buffer[i].bytes), result))
+            return false;
+    return true;
+}
+
+/* ---- launches -------------------------------------------------------------------------------- */
+
+static CUresult start_with_attributes(struct driver *d, const struct launch *l, CUfunction kernel,
+                                      void **parameters)
+{
+    CUlaunchAttribute attribute = {.id = l->cluster ? CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION
+                                                    : CU_LAUNCH_ATTRIBUTE_COOPERATIVE};
+    CUlaunchConfig config = {.gridDimX = l->grid[0],
+                             .gridDimY = l->grid[1],
+                             .gridDimZ = l->grid[2],
+                             .blockDimX = l->block[0],
+                             .blockDimY = l->block[1],
+                             .blockDimZ = l->block[2],
+                             .attrs = &attribute,
+                             .numAttrs = 1};
+    if (l->cluster) {
+        attribute.value.clusterDim.x = l->cluster;
+        attribute.value.clusterDim.y = attribute.value.clusterDim.z = 1;
+    } else {
+        attribute.value.cooperative = 1;
+    }
+    return d->cuLaunchKernelEx(&config, kernel, parameters, NULL);
+}
+
+static bool start(struct worker *worker, const struct launch *l, CUfunction kernel,
+                  const CUdeviceptr *at, struct result *result)
+{
+    struct driver *d = &worker->driver;
+    void *parameters[LAUNCH_BUFFERS + LAUNCH_SCALARS];
+    bool is_extended = l->cluster || l->is_cooperative;
+    for (unsigned i = 0; i < l->n_buffers; i++)
+        parameters[i] = (void *)(uintptr_t)&at[i];
+    for (unsigned i = 0; i < l->n_scalars; i++)
+        parameters[l->n_buffers + i] = (void *)(uintptr_t)&l->scalar[i];
+    if (is_extended && !d->cuLaunchKernelEx) {
+        conform_row_tell(result, VERDICT_SKIPPED, "the driver has no cuLaunchKernelEx");
+        return false;
+    }
+    CUresult r = is_extended
+                     ? start_with_attributes(d, l, kernel, parameters)
+                     : d->cuLaunchKernel(kernel, l->grid[0], l->grid[1], l->grid[2], l->block[0],
+                                         l->block[1], l->block[2], 0, NULL, parameters, NULL);
+    const char *call = is_extended ? "cuLaunchKernelEx" : "cuLaunchKernel";
+    bool ok = !failed(worker, call, r, result) &&
+              !failed(worker, "cuCtxSynchronize", d->cuCtxSynchronize(), result);
+    worker->is_spoiled |= !ok;
+    return ok;
+}
+
+/* An error here counts where all went well before. */
+static bool release(struct worker *worker, CUmodule module, const CUdeviceptr *at, unsigned n,
+                    bool ok, struct result *result)
+{
+    static struct result unheard;
+    struct driver *d = &worker->driver;
+    if (worker->is_spoiled)
+        return ok;
+    for (unsigned i = 0; i < n; i++)
+        if (at[i] && failed(worker, "cuMemFree", d->cuMemFree_v2(at[i]), ok ? result : &unheard))
+            ok = false;
+    return !failed(worker, "cuModuleUnload", d->cuModuleUnload(module), ok ? result : &unheard) &&
+           ok;
+}
+
+bool conform_launch_run(struct worker *worker, const struct launch *l, struct result *result)
+{
+    struct driver *d = &worker->driver;
+    CUmodule module = NULL;
+    CUfunction kernel;
+    CUdeviceptr at[LAUNCH_BUFFERS] = {0};
+    if (!conform_launch_claims(worker, l->ptx, result) ||
+        !conform_launch_load(worker, l->ptx, &module, result))
+        return false;
+    bool ok = !failed(worker, "cuModuleGetFunction",
+                      d->cuModuleGetFunction(&kernel, module, l->kernel), result);
+    for (unsigned i = 0; ok && i < l->n_buffers; i++)
+        ok = put_buffer(worker, &l->buffer[i], &at[i], result);
+    ok = ok && start(worker, l, kernel, at, result) && get_buffers(worker, l, at, result);
+    return release(worker, module, at, l->n_buffers, ok, result);
+}

@@ -1,0 +1,46 @@
+/* A kernel of the suite, loaded and launched by a driver. */
+#ifndef PTERA_TOOLS_CONFORM_LAUNCH_H
+#define PTERA_TOOLS_CONFORM_LAUNCH_H
+
+#include <stdint.h>
+
+#include "tools/conform/driver.h"
+#include "tools/conform/row.h"
+
+enum { LAUNCH_BUFFERS = 4, LAUNCH_SCALARS = 4 };
+
+struct launch_buffer {
+    size_t bytes;
+    const void *from; /* what it holds before, or NULL: bytes of `fill` */
+    unsigned char fill;
+    void *to; /* what it holds after goes here, or NULL */
+};
+
+struct launch {
+    const char *ptx, *kernel;
+    unsigned grid[3], block[3], cluster; /* CTAs along x; 0: none */
+    bool is_cooperative;
+    struct launch_buffer buffer[LAUNCH_BUFFERS]; /* the first parameters: their addresses */
+    unsigned n_buffers;
+    uint64_t scalar[LAUNCH_SCALARS]; /* the others */
+    unsigned n_scalars;
+};
+
+/* What a worker has. */
+struct worker {
+    struct driver driver;
+    bool is_spoiled; /* an error like a fault: the context is of no use any more */
+};
+
+/* Whether the device and the driver claim to know what the text is for; if not, the result says
+ * so. */
+bool conform_launch_claims(const struct worker *worker, const char *ptx, struct result *result);
+
+/* False: it is not loaded; the result says why. */
+bool conform_launch_load(struct worker *worker, const char *ptx, CUmodule *module,
+                         struct result *result);
+
+/* Loads, launches and waits. True: it ended, and the buffers are read. */
+bool conform_launch_run(struct worker *worker, const struct launch *launch, struct result *result);
+
+#endif

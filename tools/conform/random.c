@@ -1,0 +1,112 @@
+/* Chapters of random kernels: kernels.ptx has them one behind the other, each with a line in front
+ * that says how it is launched, with two zeroed buffers and two numbers; digests.tsv has the hashes
+ * of what the buffers hold afterwards. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tools/conform/kernel.h"
+#include "tools/conform/kind.h"
+
+enum { FIELDS = 3, NAME_BYTES = 16 };
+
+struct kernel {
+    char name[NAME_BYTES];
+    const char *text;
+    uint64_t digest[2], w;
+    unsigned grid[3], block[3], s;
+    size_t bytes[2];
+};
+
+static const char head[] =
+    "// RUN: ptera run %%s -g %u,%u,%u -b %u,%u,%u --engine both zero:%zu zero:%zu u32:%u "
+    "u64:%" SCNu64;
+
+/* Cuts the next kernel off. */
+static bool next_kernel(char **at, struct kernel *k)
+{
+    char *begin = *at, *next = strstr(begin, "\n// RUN: ");
+    k->text = begin;
+    *at = begin + strlen(begin);
+    if (next) {
+        *next = 0;
+        *at = next + 1;
+    }
+    return sscanf(begin, head, &k->grid[0], &k->grid[1], &k->grid[2], &k->block[0], &k->block[1],
+                  &k->block[2], &k->bytes[0], &k->bytes[1], &k->s, &k->w) == 10;
+}
+
+static bool list(const struct conform_set *set, struct conform_rows *rows)
+{
+    char *field[FIELDS];
+    size_t bytes;
+    char *at = conform_suite_read(set->suite, set->name, "kernels.ptx", &bytes),
+         *line = conform_suite_read(set->suite, set->name, "digests.tsv", &bytes);
+    bool ok = at && line;
+    while (ok && (line = conform_suite_fields(line, field, FIELDS))) {
+        struct kernel *k = calloc(1, sizeof *k);
+        ok = k && next_kernel(&at, k);
+        if (!ok) {
+            fprintf(stderr, "ptera conform: %s: kernel %s cannot be read\n", set->name, field[0]);
+            break;
+        }
+        snprintf(k->name, sizeof k->name, "%s", field[0]);
+        k->digest[0] = strtoull(field[1], NULL, 16);
+        k->digest[1] = strtoull(field[2], NULL, 16);
+        ok = conform_row_add(
+            rows,
+            &(struct conform_row){
+                .set = set, .chapter = "", .name = k->name, .form = "a random kernel", .data = k});
+    }
+    return ok;
+}
+
+static char *text(const struct conform_row *row)
+{
+    return strdup(((const struct kernel *)row->data)->text);
+}
+
+/* The name behind ".entry". */
+static bool read_entry(const char *ptx, char *name, size_t n)
+{
+    const char *entry = strstr(ptx, ".entry ");
+    size_t length = entry ? strcspn(entry + 7, "( \n") : n;
+    if (length >= n)
+        return false;
+    memcpy(name, entry + 7, length);
+    name[length] = 0;
+    return true;
+}
+
+static void run(struct worker *worker, const struct conform_row *row, struct result *result)
+{
+    const struct kernel *k = row->data;
+    char entry[64];
+    void *out[2] = {malloc(k->bytes[0]), malloc(k->bytes[1])};
+    struct launch launch = {
+        .ptx = k->text,
+        .kernel = entry,
+        .grid = {k->grid[0], k->grid[1], k->grid[2]},
+        .block = {k->block[0], k->block[1], k->block[2]},
+        .buffer = {{.bytes = k->bytes[0], .to = out[0]}, {.bytes = k->bytes[1], .to = out[1]}},
+        .n_buffers = 2,
+        .scalar = {k->s, k->w},
+        .n_scalars = 2};
+    if (!out[0] || !out[1] || !read_entry(k->text, entry, sizeof entry)) {
+        conform_row_tell(result, VERDICT_FAILED, "no memory on the host, or no kernel");
+    } else if (conform_launch_run(worker, &launch, result)) {
+        for (int i = 1; i >= 0; i--) {
+            uint64_t got = conform_kernel_hash(out[i], k->bytes[i]);
+            if (got != k->digest[i])
+                conform_row_tell(result, VERDICT_DIFFERENT,
+                                 "buffer %d: the bytes' hash is %016" PRIx64
+                                 ", expected %016" PRIx64,
+                                 i, got, k->digest[i]);
+        }
+    }
+    free(out[0]);
+    free(out[1]);
+}
+
+const struct conform_kind conform_random = {"random", list, run, text};
