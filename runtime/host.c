@@ -16,7 +16,7 @@ struct host_call {
     char text[512];
 };
 static _Thread_local struct host_call last_call;
-static _Thread_local bool is_calling;
+static _Thread_local const struct pt_host_caller *calling; /* NULL: it is in none */
 
 /* ---- registering ----------------------------------------------------------------------------- */
 
@@ -144,7 +144,13 @@ bool pt_host_link(struct pt_module *module, uint32_t func, const struct pt_host_
 
 /* ---- calling --------------------------------------------------------------------------------- */
 
-const char *pt_host_call(const struct pt_host_link *link, const void *args, void *result)
+const struct pt_host_caller *pt_host_caller_get(void)
+{
+    return calling;
+}
+
+const char *pt_host_call(const struct pt_host_link *link, const struct pt_host_caller *caller,
+                         const void *args, void *result)
 {
     const struct pt_host_function *f = link->function;
     /* libffi widens integer results to ffi_arg. */
@@ -153,9 +159,9 @@ const char *pt_host_call(const struct pt_host_link *link, const void *args, void
     for (unsigned i = 0; i < f->signature.n_params; i++)
         params[i] = (char *)(uintptr_t)args + link->offsets[i];
     last_call.has_failed = false;
-    is_calling = true;
+    calling = caller;
     ffi_call((ffi_cif *)(uintptr_t)&f->cif, f->code, value, params);
-    is_calling = false;
+    calling = NULL;
     pt_fpenv_reset();
     memcpy(result, value, link->result_bytes);
     return last_call.has_failed ? last_call.text : NULL;
@@ -163,7 +169,7 @@ const char *pt_host_call(const struct pt_host_link *link, const void *args, void
 
 void ptera_function_fail(const char *text)
 {
-    if (!is_calling || !text || last_call.has_failed)
+    if (!calling || !text || last_call.has_failed)
         return;
     last_call.has_failed = true;
     snprintf(last_call.text, sizeof last_call.text, "%s", text);

@@ -55,8 +55,17 @@ bool pt_host_fits(const struct pt_module *module, uint32_t func,
 /* True if calls of the declared function can be passed on; else `why` says what differs. */
 bool pt_host_link(struct pt_module *module, uint32_t func, const struct pt_host_function *function,
                   struct pt_host_link *link, char *why, size_t why_bytes);
+struct pt_job;
+/* The thread of a launch that calls. */
+struct pt_host_caller {
+    const struct pt_job *job;
+    uint32_t cta[3], thread[3];
+};
 /* Calls it. Returns what ptera_function_fail said in it, or NULL; valid until this thread calls
  * another. */
-const char *pt_host_call(const struct pt_host_link *link, const void *args, void *result);
+const char *pt_host_call(const struct pt_host_link *link, const struct pt_host_caller *caller,
+                         const void *args, void *result);
+/* Of the function that this thread is in; NULL: it is in none. */
+const struct pt_host_caller *pt_host_caller_get(void);
 
 #endif

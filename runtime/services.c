@@ -119,7 +119,13 @@ static bool call_host(struct pt_warp *warp, uint32_t lane, uint32_t func, const 
                       void *result)
 {
     const struct pt_job *job = pt_job_of(warp->cta->launch);
-    const char *failure = pt_host_call(&job->kernel->module->host_links[func], args, result);
+    struct pt_host_caller caller = {.job = job};
+    for (int d = 0; d < 3; d++) {
+        caller.cta[d] = warp->cta->id[d];
+        caller.thread[d] = warp->tid[d][lane];
+    }
+    const char *failure =
+        pt_host_call(&job->kernel->module->host_links[func], &caller, args, result);
     return !failure || fail(warp, lane, PT_FAULT_HOST_FUNCTION, failure);
 }
 

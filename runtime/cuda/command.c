@@ -226,7 +226,6 @@ static void finish(struct pt_cu_command *command, bool is_runner)
         pt_cu_event_page_done(command->op.record.shared, command->op.record.number);
     for (unsigned i = 0; i < command->n_owners; i++)
         command->owners[i]->pending--;
-    pt_cu_overlap_end(command);
     for (size_t i = 0; i < command->n_dependents; i++) {
         pt_cu_overlap_after(command->dependents[i], command);
         if (--command->dependents[i]->unmet == 0)
@@ -247,7 +246,8 @@ static void begin_traced(struct pt_cu_command *command, struct pt_cu_traced *tra
     pt_cu_track_begin(runs ? command->track : NULL, &command->op, traced);
 }
 
-static void run(struct pt_cu_command *command, bool is_runner)
+/* Its operation. */
+static void execute(struct pt_cu_command *command)
 {
     struct pt_cu_traced traced;
     traced.track = NULL;
@@ -275,6 +275,23 @@ static void run(struct pt_cu_command *command, bool is_runner)
         pt_cu_track_end(&traced);
     if (reaches)
         pt_cu_trap_unreach(reached);
+    pt_cu_overlap_end(command);
+}
+
+static void run(struct pt_cu_command *command, bool is_runner)
+{
+    if (!command->has_run)
+        execute(command);
+    command->has_run = true;
+    while (command->more) {
+        command->unmet++; /* until all that is added is there */
+        if (!command->more(command))
+            command->more = NULL;
+        if (--command->unmet) { /* the last of what was added has it run again, by anybody */
+            command->by_caller = false;
+            return;
+        }
+    }
     finish(command, is_runner);
 }
 
@@ -284,7 +301,7 @@ void pt_cu_command_start(struct pt_cu_command *command)
     bool nobody = false;
     if (command->unmet || command->by_caller)
         return;
-    if (pt_cu_op_is_short(&command->op))
+    if (pt_cu_op_is_short(&command->op) && !command->more)
         run(command, false);
     else
         make_ready(command, &nobody);

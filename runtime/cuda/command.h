@@ -26,6 +26,12 @@ struct pt_cu_command {
     struct pt_cu_track *track; /* where the timeline has it; NULL: nowhere */
     uint64_t arrow, node;      /* from its call; of a graph, its number */
     uint64_t stream;           /* its number; 0: a context's default stream */
+    /* More work than its operation: called under the lock when that has run, and then each time
+     * that what it added before (pt_cu_command_after) is done, until it returns false. After an
+     * error it is called once more, to free what it has. */
+    bool (*more)(struct pt_cu_command *command);
+    void *more_ud;
+    bool has_run;
     struct pt_cu_command **dependents;
     size_t n_dependents, cap_dependents;
     /* while races are checked: overlap.c */

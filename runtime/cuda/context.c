@@ -12,6 +12,7 @@
 #include "runtime/cuda/counted.h"
 #include "runtime/cuda/current.h"
 #include "runtime/cuda/device.h"
+#include "runtime/cuda/device_runtime.h"
 #include "runtime/cuda/driver.h"
 #include "runtime/cuda/entry.h"
 #include "runtime/cuda/error.h"
@@ -140,6 +141,10 @@ CUresult pt_cu_context_revive(CUcontext ctx)
     pt_cu_check_set(&options, ctx);
     pt_cu_counted_set(&options, observers, sizeof observers);
     ptera_result made = ptera_engine_create(&options, &ctx->engine);
+    if (made == PTERA_OK && (made = pt_cu_device_runtime_register(ctx->engine)) != PTERA_OK) {
+        ptera_engine_destroy(ctx->engine);
+        ctx->engine = NULL;
+    }
     if (made != PTERA_OK)
         return pt_cu_error_of(made);
     ctx->engine->replicas = pt_cu_multicast_replicas;

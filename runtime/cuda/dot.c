@@ -45,6 +45,7 @@ static const char *const type_names[] = {
     [CU_GRAPH_NODE_TYPE_MEM_ALLOC] = "MEM_ALLOC",
     [CU_GRAPH_NODE_TYPE_MEM_FREE] = "MEM_FREE",
     [CU_GRAPH_NODE_TYPE_BATCH_MEM_OP] = "BATCH_MEM_OP",
+    [CU_GRAPH_NODE_TYPE_CONDITIONAL] = "CONDITIONAL",
 };
 
 /* ---- what a node says ------------------------------------------------------------------------ */
@@ -79,6 +80,10 @@ static void put_content(const struct dot *d, CUgraphNode node)
     if (node->type == CU_GRAPH_NODE_TYPE_HOST && shows(d, HOST_PARAMS))
         fprintf(d->out, "\\nfunction 0x%" PRIxPTR " data 0x%" PRIxPTR,
                 (uintptr_t)node->op.host.call, (uintptr_t)node->op.host.ud);
+    if (node->condition) {
+        static const char *const kinds[] = {"IF", "WHILE", "SWITCH"};
+        fprintf(d->out, "\\n%s", kinds[node->branches]);
+    }
     if (node->event && shows(d, EVENT_PARAMS))
         fprintf(d->out, "\\nevent 0x%" PRIxPTR, (uintptr_t)node->event);
     if (shows(d, HANDLES))
@@ -89,6 +94,16 @@ static void put_content(const struct dot *d, CUgraphNode node)
 
 static void put_graph(struct dot *d, CUgraph graph);
 
+/* It, and those inside. */
+static unsigned count_graphs(CUgraph graph)
+{
+    unsigned n = 1;
+    for (size_t i = 0; i < graph->n_nodes; i++)
+        for (unsigned k = 0; k < graph->nodes[i]->n_inner; k++)
+            n += count_graphs(graph->nodes[i]->inner[k]);
+    return n;
+}
+
 static void put_node(struct dot *d, CUgraphNode node, unsigned graph)
 {
     fprintf(d->out, "\"graph_%u_node_%zu\"[style=\"%s\" shape=\"%s\" label=\"%zu\\n%s", graph,
@@ -96,11 +111,14 @@ static void put_node(struct dot *d, CUgraphNode node, unsigned graph)
             node->type == CU_GRAPH_NODE_TYPE_KERNEL ? "octagon" : "rectangle", node->index,
             type_names[node->type]);
     put_content(d, node);
-    if (node->child)
-        fprintf(d->out, "\\ngraph_%u", d->graphs + 1);
+    unsigned first = d->graphs + 1;
+    for (unsigned i = 0; i < node->n_inner; i++) {
+        fprintf(d->out, "\\ngraph_%u", first);
+        first += count_graphs(node->inner[i]);
+    }
     fputs("\"];\n", d->out);
-    if (node->child)
-        put_graph(d, node->child);
+    for (unsigned i = 0; i < node->n_inner; i++)
+        put_graph(d, node->inner[i]);
 }
 
 static void put_graph(struct dot *d, CUgraph graph)

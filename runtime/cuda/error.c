@@ -55,8 +55,10 @@ CUresult pt_cu_error_of(ptera_result result)
         [PTERA_ERROR_ILLEGAL_INSTRUCTION] = CUDA_ERROR_ILLEGAL_INSTRUCTION,
         [PTERA_ERROR_DEADLOCK] = CUDA_ERROR_LAUNCH_TIMEOUT,
         [PTERA_ERROR_TIMEOUT] = CUDA_ERROR_LAUNCH_TIMEOUT,
+        [PTERA_ERROR_HOST_FUNCTION] =
+            CUDA_ERROR_ILLEGAL_ADDRESS, /* the device runtime's; as an H200 answers wild handles */
     };
-    _Static_assert(sizeof results / sizeof *results == PTERA_ERROR_TIMEOUT + 1,
+    _Static_assert(sizeof results / sizeof *results == PTERA_ERROR_HOST_FUNCTION + 1,
                    "results of the engine that a GPU has, too");
     return (size_t)result < sizeof results / sizeof *results ? results[result] : CUDA_ERROR_UNKNOWN;
 }

@@ -9,6 +9,8 @@
 
 #include "runtime/cuda/capture.h"
 #include "runtime/cuda/command.h"
+#include "runtime/cuda/condition.h"
+#include "runtime/cuda/context_list.h"
 #include "runtime/cuda/driver.h"
 #include "runtime/cuda/entry.h"
 #include "runtime/cuda/event.h"
@@ -44,9 +46,32 @@ bool pt_cu_exec_sort(CUgraph graph)
             return false;
     }
     for (size_t i = 0; i < n; i++)
-        if (graph->nodes[i]->child && !pt_cu_exec_sort(graph->nodes[i]->child))
-            return false;
+        for (unsigned k = 0; k < graph->nodes[i]->n_inner; k++)
+            if (!pt_cu_exec_sort(graph->nodes[i]->inner[k]))
+                return false;
     return true;
+}
+
+/* Some graphs have one executable at a time. */
+static CUresult take(CUgraph graph)
+{
+    CUresult r = pt_cu_graph_memory_take(graph, true);
+    if (r == CUDA_SUCCESS && (r = pt_cu_condition_take(graph, true)) != CUDA_SUCCESS)
+        pt_cu_graph_memory_take(graph, false);
+    return r;
+}
+
+static void leave(CUgraph graph)
+{
+    pt_cu_graph_memory_take(graph, false);
+    pt_cu_condition_take(graph, false);
+}
+
+void pt_cu_exec_give_graph(CUgraphExec exec, CUgraph clone)
+{
+    clone->is_owned = true;
+    clone->has_conditions = pt_cu_condition_is_in(clone);
+    exec->graph = clone;
 }
 
 static CUresult instantiate(CUgraphExec *out, CUgraph graph, cuuint64_t flags)
@@ -62,20 +87,19 @@ static CUresult instantiate(CUgraphExec *out, CUgraph graph, cuuint64_t flags)
         r = flags & CUDA_GRAPH_INSTANTIATE_FLAG_DEVICE_LAUNCH ? CUDA_ERROR_NOT_SUPPORTED
                                                               : CUDA_ERROR_INVALID_VALUE;
     if (r == CUDA_SUCCESS)
-        r = pt_cu_graph_memory_take(graph, true);
+        r = take(graph);
     if (r == CUDA_SUCCESS && (r = pt_cu_graph_clone(graph, &clone)) != CUDA_SUCCESS)
-        pt_cu_graph_memory_take(graph, false);
+        leave(graph);
     if (r != CUDA_SUCCESS)
         return r;
     bool is_sorted = pt_cu_exec_sort(clone);
     CUgraphExec exec = is_sorted ? pt_cu_handle_new(PT_CU_EXEC, sizeof *exec) : NULL;
     if (!exec) {
-        pt_cu_graph_memory_take(graph, false);
+        leave(graph);
         pt_cu_graph_delete(clone);
         return is_sorted ? CUDA_ERROR_OUT_OF_MEMORY : CUDA_ERROR_INVALID_VALUE;
     }
-    clone->is_owned = true;
-    exec->graph = clone;
+    pt_cu_exec_give_graph(exec, clone);
     exec->flags = flags;
     *out = exec;
     pt_cu_handle_give(exec);
@@ -143,7 +167,10 @@ void pt_cu_exec_drop_graph(CUgraphExec exec)
 {
     if (pt_cu_user_object_is_in(exec->graph))
         pt_cu_command_finish(exec->last);
-    pt_cu_graph_delete(exec->graph);
+    if (exec->graph->launches)
+        exec->graph->is_dropped = true;
+    else
+        pt_cu_graph_delete(exec->graph);
 }
 
 static CUresult destroy(CUgraphExec exec)
@@ -151,7 +178,7 @@ static CUresult destroy(CUgraphExec exec)
     CUresult r = pt_cu_exec_check(exec);
     if (r != CUDA_SUCCESS)
         return r;
-    pt_cu_graph_memory_take(exec->graph, false);
+    leave(exec->graph);
     pt_cu_exec_drop_graph(exec);
     pt_cu_command_put(exec->last);
     pt_cu_handle_delete(exec);
@@ -195,11 +222,14 @@ static CUresult make_op(CUgraphNode node, struct pt_cu_op *op)
 static CUresult launch_nodes(CUgraph graph, struct pt_cu_command *begin, struct pt_cu_command *end);
 
 /* The node's command, or the first of two, behind `begin` and what the node depends on; `end`
- * behind the node. */
+ * behind the node. They are one and the same where it has more to do. */
 static bool put_in_order(CUgraphNode node, struct pt_cu_command *first, struct pt_cu_command *begin,
                          struct pt_cu_command *end)
 {
-    bool ok = pt_cu_command_after(first, begin) && pt_cu_command_after(end, node->command);
+    bool ok = (begin == end || pt_cu_command_after(first, begin)) &&
+              pt_cu_command_after(end, node->command);
+    if (begin == end) /* which has run */
+        pt_cu_overlap_after(first, begin);
     for (size_t i = 0; i < node->n_before; i++)
         ok = ok && pt_cu_command_after(first, node->before[i]->command);
     return ok && (node->op.work != PT_CU_WAIT_EVENT || node->is_disabled ||
@@ -221,11 +251,22 @@ static struct pt_cu_command *new_command(CUgraphNode node, const struct pt_cu_op
     return c;
 }
 
+/* A conditional node's command has all that its branches do to do, too. */
+static bool run_branch(struct pt_cu_command *command)
+{
+    CUgraphNode node = command->more_ud;
+    CUgraph branch = command->ctx->error == CUDA_SUCCESS ? pt_cu_condition_branch(node) : NULL;
+    if (branch)
+        command->failed = launch_nodes(branch, command, command);
+    return branch && command->failed == CUDA_SUCCESS && node->branches == CU_GRAPH_COND_TYPE_WHILE;
+}
+
 static CUresult launch_node(CUgraphNode node, struct pt_cu_command *begin,
                             struct pt_cu_command *end)
 {
     struct pt_cu_op op = {.work = PT_CU_EMPTY};
-    CUresult r = node->child ? CUDA_SUCCESS : make_op(node, &op);
+    bool is_child = node->n_inner && !node->condition;
+    CUresult r = node->n_inner ? CUDA_SUCCESS : make_op(node, &op);
     struct pt_cu_command *first = NULL,
                          *c = r == CUDA_SUCCESS ? new_command(node, &op, begin) : NULL;
     if (r == CUDA_SUCCESS && !c) {
@@ -235,7 +276,11 @@ static CUresult launch_node(CUgraphNode node, struct pt_cu_command *begin,
     if (r != CUDA_SUCCESS)
         return r;
     node->command = c;
-    first = node->child ? new_command(node, &op, begin) : c;
+    if (node->condition) {
+        c->more = run_branch;
+        c->more_ud = node;
+    }
+    first = is_child ? new_command(node, &op, begin) : c;
     if (!first) {
         pt_cu_command_start(c);
         return CUDA_ERROR_OUT_OF_MEMORY;
@@ -256,7 +301,7 @@ static CUresult launch_node(CUgraphNode node, struct pt_cu_command *begin,
     if (first != c) { /* between the two runs the child */
         c->unmet++;
         pt_cu_command_start(first);
-        r = launch_nodes(node->child, first, c);
+        r = launch_nodes(*node->inner, first, c);
         c->unmet--;
         pt_cu_command_put(first);
     }
@@ -278,6 +323,29 @@ static CUresult launch_nodes(CUgraph graph, struct pt_cu_command *begin, struct 
     return r;
 }
 
+static bool assign_conditions(struct pt_cu_command *begin)
+{
+    pt_cu_condition_assign_all(begin->more_ud);
+    return false;
+}
+
+static bool let_go(struct pt_cu_command *end)
+{
+    CUgraph graph = end->more_ud;
+    if (--graph->launches == 0 && graph->is_dropped)
+        pt_cu_graph_delete(graph);
+    return false;
+}
+
+/* Branches are chosen, and their nodes' commands made, in the course of the launch. */
+static void keep_graph(CUgraph graph, struct pt_cu_command *begin, struct pt_cu_command *end)
+{
+    begin->more_ud = end->more_ud = graph;
+    begin->more = assign_conditions;
+    end->more = let_go;
+    graph->launches++;
+}
+
 /* The stream goes on when all is done; a graph's launches never overlap. */
 static CUresult launch_in(CUgraphExec exec, CUstream stream)
 {
@@ -295,6 +363,8 @@ static CUresult launch_in(CUgraphExec exec, CUstream stream)
     }
     pt_cu_command_put(exec->last);
     exec->last = pt_cu_command_ref(end);
+    if (exec->graph->has_conditions)
+        keep_graph(exec->graph, begin, end);
     end->unmet++; /* until its dependencies are complete */
     pt_cu_command_start(begin);
     CUresult r = launch_nodes(exec->graph, begin, end);

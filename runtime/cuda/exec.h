@@ -14,5 +14,7 @@ bool pt_cu_exec_sort(CUgraph graph);
 /* Of launches under way the commands have all they need but user objects: if the graph has some it
  * goes when the last launch is done. */
 void pt_cu_exec_drop_graph(CUgraphExec exec);
+/* Gives it a sorted clone that nobody else has. */
+void pt_cu_exec_give_graph(CUgraphExec exec, CUgraph clone);
 
 #endif

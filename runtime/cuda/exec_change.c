@@ -1,7 +1,8 @@
 /* Executable graphs are changed in place, whether launches are under way or not: their commands
- * have their operations already. */
+ * have their operations already. (Of conditional nodes they have not: then a clone is changed.) */
 #include <string.h>
 
+#include "runtime/cuda/condition.h"
 #include "runtime/cuda/copy.h"
 #include "runtime/cuda/entry.h"
 #include "runtime/cuda/exec.h"
@@ -13,16 +14,47 @@
 
 /* ---- one node -------------------------------------------------------------------------------- */
 
-/* The executable's node that was made from a node of the graph, or of a child of it. */
+/* The executable's node that was made from a node of the graph, or of one inside. */
 static CUgraphNode find(CUgraph graph, CUgraphNode original)
 {
     for (size_t i = 0; i < graph->n_nodes; i++) {
-        CUgraphNode node = graph->nodes[i];
-        if (node->original == original ||
-            (node->child && (node = find(node->child, original)) != NULL))
-            return node;
+        CUgraphNode node = graph->nodes[i], found = node->original == original ? node : NULL;
+        for (unsigned k = 0; !found && k < node->n_inner; k++)
+            found = find(node->inner[k], original);
+        if (found)
+            return found;
     }
     return NULL;
+}
+
+/* Nodes are still found by those of the graph that the executable was made from. */
+static void take_originals(CUgraph from, CUgraph to)
+{
+    for (size_t i = 0; i < to->n_nodes; i++) {
+        to->nodes[i]->original = from->nodes[i]->original;
+        for (unsigned k = 0; k < to->nodes[i]->n_inner; k++)
+            take_originals(from->nodes[i]->inner[k], to->nodes[i]->inner[k]);
+    }
+}
+
+/* `clone`, sorted, is what will be launched from now on. */
+static void replace(CUgraphExec exec, CUgraph clone)
+{
+    take_originals(exec->graph, clone);
+    pt_cu_exec_drop_graph(exec);
+    pt_cu_exec_give_graph(exec, clone);
+}
+
+/* Launches under way that still take nodes from it keep the graph as it is. */
+static CUresult own_graph(CUgraphExec exec)
+{
+    CUgraph clone;
+    CUresult r = exec->graph->launches ? pt_cu_graph_clone(exec->graph, &clone) : CUDA_SUCCESS;
+    if (r != CUDA_SUCCESS || !exec->graph->launches)
+        return r;
+    pt_cu_exec_sort(clone);
+    replace(exec, clone);
+    return CUDA_SUCCESS;
 }
 
 static CUresult find_node(CUgraphExec exec, CUgraphNode original, const void *params,
@@ -31,6 +63,8 @@ static CUresult find_node(CUgraphExec exec, CUgraphNode original, const void *pa
     CUresult r = pt_cu_exec_check(exec);
     if (r == CUDA_SUCCESS && !params)
         r = CUDA_ERROR_INVALID_VALUE;
+    if (r == CUDA_SUCCESS)
+        r = own_graph(exec);
     *node = r == CUDA_SUCCESS ? find(exec->graph, original) : NULL;
     return r == CUDA_SUCCESS && !*node ? CUDA_ERROR_INVALID_VALUE : r;
 }
@@ -95,7 +129,7 @@ static CUresult set_node(CUgraphExec exec, CUgraphNode original, CUgraphNodePara
         r = check_change(node, params);
     if (r == CUDA_SUCCESS)
         r = pt_cu_node_set(node, params);
-    if (r == CUDA_SUCCESS && node->child && !pt_cu_exec_sort(node->child))
+    if (r == CUDA_SUCCESS && node->n_inner && !pt_cu_exec_sort(*node->inner))
         r = CUDA_ERROR_INVALID_VALUE;
     return r;
 }
@@ -217,8 +251,11 @@ static CUgraphExecUpdateResult compare(CUgraph a, CUgraph b, CUgraphNode *error)
             return CU_GRAPH_EXEC_UPDATE_ERROR_UNSUPPORTED_FUNCTION_CHANGE;
         if (!can_become(&x->op, &y->op) || x->block != y->block)
             return CU_GRAPH_EXEC_UPDATE_ERROR_PARAMETERS_CHANGED;
-        CUgraphExecUpdateResult r =
-            x->child ? compare(x->child, y->child, error) : CU_GRAPH_EXEC_UPDATE_SUCCESS;
+        if (x->branches != y->branches || x->n_inner != y->n_inner)
+            return CU_GRAPH_EXEC_UPDATE_ERROR_PARAMETERS_CHANGED;
+        CUgraphExecUpdateResult r = CU_GRAPH_EXEC_UPDATE_SUCCESS;
+        for (unsigned k = 0; r == CU_GRAPH_EXEC_UPDATE_SUCCESS && k < x->n_inner; k++)
+            r = compare(x->inner[k], y->inner[k], error);
         if (r != CU_GRAPH_EXEC_UPDATE_SUCCESS)
             return r;
     }
@@ -231,18 +268,8 @@ static void take_disabled(CUgraph from, CUgraph to)
 {
     for (size_t i = 0; i < to->n_nodes; i++) {
         to->nodes[i]->is_disabled = from->nodes[i]->is_disabled;
-        if (to->nodes[i]->child)
-            take_disabled(from->nodes[i]->child, to->nodes[i]->child);
-    }
-}
-
-/* Nodes are still found by those of the graph that the executable was made from. */
-static void take_originals(CUgraph from, CUgraph to)
-{
-    for (size_t i = 0; i < to->n_nodes; i++) {
-        to->nodes[i]->original = from->nodes[i]->original;
-        if (to->nodes[i]->child)
-            take_originals(from->nodes[i]->child, to->nodes[i]->child);
+        for (unsigned k = 0; k < to->nodes[i]->n_inner; k++)
+            take_disabled(from->nodes[i]->inner[k], to->nodes[i]->inner[k]);
     }
 }
 
@@ -263,11 +290,10 @@ static CUresult update(CUgraphExec exec, CUgraph graph, CUgraphExecUpdateResultI
         pt_cu_graph_delete(clone);
         return CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE;
     }
+    pt_cu_condition_take(exec->graph, false);
+    pt_cu_condition_take(clone, true);
     take_disabled(exec->graph, clone);
-    take_originals(exec->graph, clone);
-    pt_cu_exec_drop_graph(exec);
-    exec->graph = clone;
-    clone->is_owned = true;
+    replace(exec, clone);
     return CUDA_SUCCESS;
 }
 

@@ -1,7 +1,8 @@
 /* Graphs: nodes and the edges between them.
  *
  * Whose a graph is stays so until it is destroyed. The program's: nodes and edges can be added,
- * changed and removed. A child node's (is_owned): a clone that goes with its node. An executable's
+ * changed and removed. A child node's (is_owned): a clone that goes with its node; a conditional
+ * node's likewise, which the program fills. An executable's
  * (is_owned): a clone whose nodes exec.c has sorted. A graph of the program's in which a capture
  * goes on is spoken of in capture.c; what the nodes that allocate memory may be in, in
  * graph_memory.c. */
@@ -10,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "runtime/cuda/condition.h"
 #include "runtime/cuda/driver.h"
 #include "runtime/cuda/edge.h"
 #include "runtime/cuda/entry.h"
@@ -45,14 +47,23 @@ CUgraphNode pt_cu_graph_node_new(CUgraph graph, CUgraphNodeType type, CUcontext 
     return node;
 }
 
+static void drop_inner(CUgraphNode node)
+{
+    for (unsigned i = 0; i < node->n_inner; i++)
+        pt_cu_graph_delete(node->inner[i]);
+    free(node->inner);
+    node->inner = NULL;
+    node->n_inner = 0;
+}
+
 static void drop_content(CUgraphNode node)
 {
     pt_cu_op_drop(&node->op);
     free(node->pointers);
     node->pointers = NULL;
-    if (node->child)
-        pt_cu_graph_delete(node->child);
-    node->child = NULL;
+    drop_inner(node);
+    pt_cu_condition_put(node->condition, node);
+    node->condition = NULL;
     pt_cu_graph_memory_block_put(node->block);
     node->block = NULL;
 }
@@ -92,6 +103,7 @@ void pt_cu_graph_delete(CUgraph graph)
         free_node(graph->nodes[i]);
     free(graph->nodes);
     pt_cu_user_object_drop_refs(&graph->user);
+    pt_cu_condition_drop_all(graph);
     pt_cu_handle_delete(graph);
 }
 
@@ -127,10 +139,33 @@ static CUresult copy_parameters(CUgraphNode node, const struct pt_cu_launch *fro
     return CUDA_SUCCESS;
 }
 
+/* Clones of the graphs inside of `from`, for `node`. */
+static CUresult clone_inner(CUgraphNode from, CUgraphNode node, CUgraph **out)
+{
+    CUgraph *inner = from->n_inner ? calloc(from->n_inner, sizeof *inner) : NULL;
+    CUresult r = from->n_inner && !inner ? CUDA_ERROR_OUT_OF_MEMORY : CUDA_SUCCESS;
+    unsigned n = 0;
+    while (r == CUDA_SUCCESS && n < from->n_inner) {
+        r = pt_cu_graph_clone(from->inner[n], &inner[n]);
+        if (r != CUDA_SUCCESS)
+            break;
+        inner[n]->is_owned = true;
+        inner[n]->holder = node;
+        n++;
+    }
+    while (r != CUDA_SUCCESS && n)
+        pt_cu_graph_delete(inner[--n]);
+    if (r != CUDA_SUCCESS)
+        free(inner);
+    else
+        *out = inner;
+    return r;
+}
+
 CUresult pt_cu_graph_node_assign(CUgraphNode node, CUgraphNode from)
 {
-    CUgraph child = NULL;
-    CUresult r = from->child ? pt_cu_graph_clone(from->child, &child) : CUDA_SUCCESS;
+    CUgraph *inner = NULL;
+    CUresult r = clone_inner(from, node, &inner);
     if (r != CUDA_SUCCESS)
         return r;
     drop_content(node);
@@ -141,9 +176,10 @@ CUresult pt_cu_graph_node_assign(CUgraphNode node, CUgraphNode from)
     node->block = pt_cu_graph_memory_block_ref(from->block);
     node->event = from->event;
     node->ctx = from->ctx;
-    node->child = child;
-    if (child)
-        child->is_owned = true;
+    node->inner = inner;
+    node->n_inner = from->n_inner;
+    node->branches = from->branches;
+    node->condition = pt_cu_condition_ref(from->condition);
     return from->op.work == PT_CU_KERNEL_LAUNCH ? copy_parameters(node, &from->op.launch)
                                                 : CUDA_SUCCESS;
 }
@@ -200,16 +236,35 @@ CUresult pt_cu_graph_node_set_child(CUgraphNode node, CUgraph child)
     CUgraph clone;
     if (!pt_cu_handle_is(child, PT_CU_GRAPH) || child == node->graph)
         return CUDA_ERROR_INVALID_VALUE;
-    if (pt_cu_graph_memory_is_in(child))
+    if (pt_cu_graph_memory_is_in(child) || pt_cu_condition_is_in(child))
         return CUDA_ERROR_NOT_SUPPORTED; /* CUDA's, too */
-    CUresult r = pt_cu_graph_clone(child, &clone);
-    if (r != CUDA_SUCCESS)
+    CUgraph *inner = malloc(sizeof *inner);
+    CUresult r = inner ? pt_cu_graph_clone(child, &clone) : CUDA_ERROR_OUT_OF_MEMORY;
+    if (r != CUDA_SUCCESS) {
+        free(inner);
         return r;
-    if (node->child)
-        pt_cu_graph_delete(node->child);
-    node->child = clone;
+    }
+    drop_inner(node);
+    node->inner = inner;
+    node->n_inner = 1;
+    *inner = clone;
     clone->is_owned = true;
+    clone->holder = node;
     return CUDA_SUCCESS;
+}
+
+CUresult pt_cu_graph_node_make_branches(CUgraphNode node, unsigned n)
+{
+    node->inner = calloc(n, sizeof *node->inner);
+    for (; node->inner && node->n_inner < n; node->n_inner++) {
+        CUgraph graph = pt_cu_graph_new();
+        if (!graph)
+            return CUDA_ERROR_OUT_OF_MEMORY;
+        graph->is_owned = true;
+        graph->holder = node;
+        node->inner[node->n_inner] = graph;
+    }
+    return node->inner ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
 }
 
 /* ---- entries: graphs ------------------------------------------------------------------------- */
@@ -263,7 +318,7 @@ static CUresult clone(CUgraph *out, CUgraph graph)
     CUresult r = check_graph(graph);
     if (r == CUDA_SUCCESS && !out)
         r = CUDA_ERROR_INVALID_VALUE;
-    if (r == CUDA_SUCCESS && pt_cu_graph_memory_is_in(graph))
+    if (r == CUDA_SUCCESS && (pt_cu_graph_memory_is_in(graph) || pt_cu_condition_is_in(graph)))
         r = CUDA_ERROR_NOT_SUPPORTED; /* CUDA's, too */
     if (r == CUDA_SUCCESS)
         r = pt_cu_graph_clone(graph, out);

@@ -11,6 +11,7 @@
 #include "runtime/cuda/user_object.h"
 
 struct pt_cu_command;
+struct pt_cu_condition;
 struct pt_cu_graph_block;
 
 struct CUgraphNode_st {
@@ -25,7 +26,10 @@ struct CUgraphNode_st {
     void **pointers; /* of kernel parameters, into their block */
     struct pt_cu_hints hints;
     CUevent event;
-    CUgraph child;
+    CUgraph *inner; /* the graph of a child node; what a conditional node may run */
+    unsigned n_inner;
+    struct pt_cu_condition *condition; /* a conditional node's */
+    CUgraphConditionalNodeType branches;
     bool is_disabled;
     struct pt_cu_graph_block *block; /* of nodes that allocate or free */
     CUgraphNode *before;             /* what it depends on */
@@ -39,7 +43,12 @@ struct CUgraph_st {
     CUgraphNode
         *nodes; /* as they were added; in an executable, each behind those that it depends on */
     size_t n_nodes, cap_nodes;
-    bool is_owned; /* a child node's, or an executable's */
+    bool is_owned;                      /* a node's, or an executable's */
+    CUgraphNode holder;                 /* the node that it is inside of, or NULL */
+    struct pt_cu_condition *conditions; /* whose handles were made for it */
+    unsigned launches;   /* of an executable, under way, that take nodes from it yet */
+    bool is_dropped;     /* it goes with the last of them */
+    bool has_conditions; /* an executable's: conditional nodes, at any depth */
     struct pt_cu_user_refs user;
 };
 
@@ -63,5 +72,7 @@ CUresult pt_cu_graph_node_take(CUgraphNode node, struct pt_cu_op *op);
 /* What a node's operation is replaced with, from another node of its type. */
 CUresult pt_cu_graph_node_assign(CUgraphNode node, CUgraphNode from);
 CUresult pt_cu_graph_node_set_child(CUgraphNode node, CUgraph child);
+/* Gives a node `n` empty graphs. */
+CUresult pt_cu_graph_node_make_branches(CUgraphNode node, unsigned n);
 
 #endif

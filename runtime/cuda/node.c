@@ -1,9 +1,11 @@
 /* What the nodes of graphs do: adding them, their parameters. */
 #include "runtime/cuda/node.h"
 
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "runtime/cuda/condition.h"
 #include "runtime/cuda/context_list.h"
 #include "runtime/cuda/copy.h"
 #include "runtime/cuda/current.h"
@@ -97,6 +99,32 @@ CUresult pt_cu_node_set_event(CUgraphNode node, CUevent event)
     return CUDA_SUCCESS;
 }
 
+/* Once, when the node is made. Its graphs are the program's to fill. */
+static CUresult set_condition(CUgraphNode node, CUDA_CONDITIONAL_NODE_PARAMS *p)
+{
+    unsigned most = p->type == CU_GRAPH_COND_TYPE_IF      ? 2
+                    : p->type == CU_GRAPH_COND_TYPE_WHILE ? 1
+                                                          : UINT_MAX;
+    if (node->condition)
+        return CUDA_ERROR_NOT_SUPPORTED; /* CUDA's, too */
+    CUresult r = pt_cu_context_list_check(p->ctx);
+    if (r != CUDA_SUCCESS)
+        return r;
+    struct pt_cu_condition *condition = pt_cu_condition_find(p->handle, node->graph);
+    if (!condition || p->type > CU_GRAPH_COND_TYPE_SWITCH || !p->size || p->size > most ||
+        p->ctx != condition->ctx)
+        return CUDA_ERROR_INVALID_VALUE;
+    r = pt_cu_graph_node_make_branches(node, p->size);
+    if (r != CUDA_SUCCESS)
+        return r;
+    node->ctx = p->ctx;
+    node->branches = p->type;
+    node->condition = pt_cu_condition_ref(condition);
+    condition->node = node;
+    p->phGraph_out = node->inner;
+    return CUDA_SUCCESS;
+}
+
 CUresult pt_cu_node_set(CUgraphNode node, CUgraphNodeParams *p)
 {
     switch (node->type) {
@@ -116,6 +144,8 @@ CUresult pt_cu_node_set(CUgraphNode node, CUgraphNodeParams *p)
         return pt_cu_graph_node_set_child(node, p->graph.graph);
     case CU_GRAPH_NODE_TYPE_EMPTY:
         return CUDA_SUCCESS;
+    case CU_GRAPH_NODE_TYPE_CONDITIONAL:
+        return set_condition(node, &p->conditional);
     case CU_GRAPH_NODE_TYPE_WAIT_EVENT:
     case CU_GRAPH_NODE_TYPE_EVENT_RECORD:
         return pt_cu_node_set_event(node, p->eventWait.event);
@@ -426,7 +456,7 @@ CUresult cuGraphHostNodeGetParams(CUgraphNode node, CUDA_HOST_NODE_PARAMS *p)
 
 CUresult cuGraphChildGraphNodeGetGraph(CUgraphNode node, CUgraph *graph)
 {
-    return API(GET(GRAPH, graph, node->child));
+    return API(GET(GRAPH, graph, *node->inner));
 }
 
 CUresult cuGraphEventRecordNodeGetEvent(CUgraphNode node, CUevent *event)

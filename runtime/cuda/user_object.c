@@ -118,7 +118,8 @@ bool pt_cu_user_object_is_in(const struct CUgraph_st *graph)
 {
     bool is_in = graph->user.n;
     for (size_t i = 0; !is_in && i < graph->n_nodes; i++)
-        is_in = graph->nodes[i]->child && pt_cu_user_object_is_in(graph->nodes[i]->child);
+        for (unsigned k = 0; !is_in && k < graph->nodes[i]->n_inner; k++)
+            is_in = pt_cu_user_object_is_in(graph->nodes[i]->inner[k]);
     return is_in;
 }
 

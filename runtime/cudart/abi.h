@@ -114,7 +114,8 @@ typedef struct cudaKernelNodeParams {
     void **kernelParams, **extra;
 } cudaKernelNodeParams;
 
-/* As CUgraphNodeParams, but for kernels and copies. */
+/* As CUgraphNodeParams, but for kernels and copies (and conditional nodes, which have no context
+ * here). */
 typedef struct cudaGraphNodeParams {
     CUgraphNodeType type;
     int reserved0[3];
@@ -125,6 +126,13 @@ typedef struct cudaGraphNodeParams {
             int flags, reserved[3];
             cudaMemcpy3DParms copyParams;
         } memcpy;
+        CUDA_MEM_ALLOC_NODE_PARAMS alloc;
+        struct {
+            CUgraphConditionalHandle handle;
+            CUgraphConditionalNodeType type;
+            unsigned size;
+            cudaGraph_t *phGraph_out;
+        } conditional;
     };
     long long reserved2;
 } cudaGraphNodeParams;

@@ -268,6 +268,21 @@ static cudaError_t describe(const cudaGraphNodeParams *from, CUgraphNodeParams *
     if (from->type == CU_GRAPH_NODE_TYPE_MEMCPY &&
         !(error = pt_rt_memory_copy_3d(&from->memcpy.copyParams, &copy)))
         to->memcpy = (CUDA_MEMCPY_NODE_PARAMS){.flags = from->memcpy.flags, .copyParams = copy};
+    if (from->type == CU_GRAPH_NODE_TYPE_CONDITIONAL)
+        error = (cudaError_t)cuCtxGetCurrent(&to->conditional.ctx);
+    return error;
+}
+
+/* What a new node gives the program. */
+static cudaError_t hand_back(cudaError_t error, const CUgraphNodeParams *from,
+                             cudaGraphNodeParams *to)
+{
+    if (error)
+        return error;
+    if (from->type == CU_GRAPH_NODE_TYPE_MEM_ALLOC)
+        to->alloc.dptr = from->alloc.dptr;
+    if (from->type == CU_GRAPH_NODE_TYPE_CONDITIONAL)
+        to->conditional.phGraph_out = from->conditional.phGraph_out;
     return error;
 }
 
@@ -276,7 +291,7 @@ static cudaError_t describe(const cudaGraphNodeParams *from, CUgraphNodeParams *
     pt_rt_calls_enter();                                            \
     CUgraphNodeParams all;                                          \
     cudaError_t error = pt_rt_context_ready() ?: describe(p, &all); \
-    return RT_END(error ?: (cudaError_t)(call))
+    return RT_END(error ?: hand_back((cudaError_t)(call), &all, p))
 
 #if PT_RT_MAJOR >= 13
 cudaError_t cudaGraphAddNode(cudaGraphNode_t *node, cudaGraph_t graph, const cudaGraphNode_t *after,
@@ -308,4 +323,19 @@ cudaError_t cudaGraphExecNodeSetParams(cudaGraphExec_t exec, cudaGraphNode_t nod
                                        cudaGraphNodeParams *p)
 {
     WITH_NODE(cuGraphExecNodeSetParams(exec, node, &all));
+}
+
+static cudaError_t create_condition(CUgraphConditionalHandle *handle, cudaGraph_t graph,
+                                    unsigned initial, unsigned flags)
+{
+    CUcontext context;
+    CUresult r = cuCtxGetCurrent(&context);
+    return (
+        cudaError_t)(r ?: cuGraphConditionalHandleCreate(handle, graph, context, initial, flags));
+}
+
+cudaError_t cudaGraphConditionalHandleCreate(CUgraphConditionalHandle *handle, cudaGraph_t graph,
+                                             unsigned initial, unsigned flags)
+{
+    return RT_API(create_condition(handle, graph, initial, flags));
 }
