@@ -64,6 +64,7 @@ static int take_options(int argc, char **argv, struct options *o)
                                    {.name = "--help", .flag = &o->is_help},
                                    {.name = NULL}};
     int left = options_take("conform", known, argc, argv);
+    o->list.is_own = !o->driver;
     o->list.is_full = o->level && !strcmp(o->level, "full");
     bool is_right = (!o->level || o->list.is_full || !strcmp(o->level, "quick")) &&
                     (!o->engine || !strcmp(o->engine, "interp") || !strcmp(o->engine, "jit")) &&

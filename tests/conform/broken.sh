@@ -5,7 +5,9 @@ ptera=$1 driver=$2 suite=$3 bugs=$4
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
-PTERA_BROKEN=$bugs "$ptera" conform --driver "$driver" --suite "$suite" --workers 10 --timeout 3 \
+PTERA_BROKEN=$bugs "$ptera" conform --driver "$driver" --suite "$suite" --workers 12 --timeout 3 \
+    --chapter golden,float,atomic,chain,divide,exhaust,matrix,wgmma,mufu,litmus,assembler/atomics,\
+sync/differs_all.32.ffff.0,sync/differs_elect.32.ffff.0 \
     --format json --output "$work/report.json"
 [ $? = 1 ] || { echo "FAILED: bugs are there, but the exit status is not 1"; exit 1; }
 
@@ -21,7 +23,7 @@ BEGIN {
 {
     want = $1 in expected ? expected[$1] : "same"
     seen[$1] = 1
-    if ($2 == want) { passed++; next }
+    if ($2 == want || (!($1 in expected) && $2 == "skipped")) { passed++; next }
     failed++
     print "FAILED " $1 ": " $2 ", expected " want
 }

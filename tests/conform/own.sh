@@ -27,7 +27,7 @@ expect "it is XML" python3 -c 'import sys; from xml.dom import minidom as m; m.p
     "$work/a.xml"
 expect "it is JSON" python3 -c 'import sys, json; assert json.load(open(sys.argv[1]))["rows"]' \
     "$work/a.json"
-expect "text" conform --row 'div.full by 7fc01234'
+expect "text" conform --chapter divide --row 'div.full by 7fc01234'
 expect "a table" "$ptera" conform --compare --output "$work/a.html" "$work/a.json" "$work/a.json"
 expect "with columns" grep -q '<th>implementation</th>' "$work/a.html"
 expect "a kernel alone" conform --show --row k00001 --chapter golden --output "$work/a.ptx"

@@ -1,4 +1,17 @@
 # `ptera conform`: the suite through Ptera's own driver library, and through one with bugs.
+add_executable(isa_suite assembler/isa/suite.c assembler/isa/forms.c)
+target_link_libraries(isa_suite PRIVATE ptera_all)
+# What is written as a set of it: from tables of the tests.
+set(forms ${CMAKE_CURRENT_SOURCE_DIR}/assembler/isa/forms.tsv)
+file(MAKE_DIRECTORY ${golden_data}/assembler ${golden_data}/litmus)
+add_custom_command(OUTPUT ${golden_data}/assembler/index.tsv COMMAND isa_suite ${forms} ${golden_data}/assembler DEPENDS isa_suite ${forms})
+add_custom_command(OUTPUT ${golden_data}/litmus/index.tsv COMMAND litmus --suite ${golden_data}/litmus DEPENDS litmus)
+add_custom_target(conform_sets ALL DEPENDS ${golden_data}/assembler/index.tsv ${golden_data}/litmus/index.tsv)
+file(GLOB functions RELATIVE ${golden_data}/mufu ${golden_data}/mufu/*.hash)
+list(TRANSFORM functions REPLACE "\\.hash$" "\n")
+string(CONCAT functions ${functions})
+file(WRITE ${golden_data}/mufu/index.tsv "${functions}")
+
 if(NOT CMAKE_CROSSCOMPILING)
   add_library(broken MODULE conform/broken.c)
   set_target_properties(broken PROPERTIES C_VISIBILITY_PRESET default)
@@ -16,5 +29,5 @@ foreach(engine interp jit)
 endforeach()
 
 # The suite as a package, for those who have another driver.
-add_custom_target(conformance COMMAND ${CMAKE_COMMAND} -DDATA=${golden_data} -DOUT=${CMAKE_BINARY_DIR} -DDOC=${CMAKE_SOURCE_DIR}/docs/conformance.md
+add_custom_target(conformance DEPENDS conform_sets COMMAND ${CMAKE_COMMAND} -DDATA=${golden_data} -DOUT=${CMAKE_BINARY_DIR} -DDOC=${CMAKE_SOURCE_DIR}/docs/conformance.md
                                       -P ${CMAKE_CURRENT_SOURCE_DIR}/conform/package.cmake)

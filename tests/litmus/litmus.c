@@ -2,6 +2,8 @@
  * model forbids.
  *
  *     litmus [-v] ROUNDS      -v: every outcome of every placement with its count
+ *     litmus --suite FOLDER   writes them as a set of the conformance suite
+ *                             (tools/conform/litmus.c), but those with a host thread
  *
  * For each shape and variant the counts of all outcomes are printed, summed over the placements.
  * That a forbidden outcome is found is tested, too, with shapes for which an outcome that must come
@@ -12,12 +14,16 @@
 
 #include "tests/api/support.h"
 #include "tests/litmus/litmus.h"
+#include "tools/conform/outcome.h"
 
 const struct variant variants[VARIANT_COUNT] = {
 #define X(name, order, starred, fence, is_atomic) {#name, order, starred, fence, is_atomic},
     VARIANTS(X)
 #undef X
 };
+
+_Static_assert((int)MAX_REGS == OUTCOME_REGISTERS && (int)PLACES == OUTCOME_PLACES,
+               "outcomes have them all");
 
 static const struct placement placements[] = {
     {"lanes of a warp", ".cta", "", LAYOUT_LANES, false, false},
@@ -104,30 +110,6 @@ struct outcomes {
     uint64_t wild; /* values that nobody writes, or more outcomes than there is room for */
 };
 
-static uint32_t value_of(uint32_t values, unsigned index)
-{
-    return values >> 3 * index & 7;
-}
-
-/* True if the values are one of the shape's outcomes: "r0=1 x=2 | r0=0". */
-static bool is_listed(const char *outcome, uint32_t values)
-{
-    bool holds = true;
-    for (const char *p = outcome; *p; p++) {
-        if (*p == '|') {
-            if (holds)
-                return true;
-            holds = true;
-        } else if (p[1] == '=' || (*p == 'r' && p[2] == '=')) {
-            unsigned index = *p == 'r' ? (unsigned)p[1] - '0' : MAX_REGS + (unsigned)(*p - 'x');
-            const char *value = strchr(p, '=') + 1;
-            holds &= value_of(values, index) == (unsigned)*value - '0';
-            p = value;
-        }
-    }
-    return holds;
-}
-
 static void count(struct outcomes *all, const char *outcome, uint32_t values, uint64_t times)
 {
     for (unsigned i = 0; i < all->n; i++)
@@ -138,7 +120,8 @@ static void count(struct outcomes *all, const char *outcome, uint32_t values, ui
     if (all->n == sizeof all->v / sizeof *all->v)
         all->wild += times;
     else
-        all->v[all->n++] = (struct outcome){values, times, is_listed(outcome, values)};
+        all->v[all->n++] =
+            (struct outcome){values, times, conform_outcome_is_listed(outcome, values)};
 }
 
 static uint64_t count_listed(const struct outcomes *all)
@@ -170,10 +153,10 @@ static void print_outcomes(const struct shape *shape, struct outcomes *all)
     for (unsigned i = 0; i < all->n; i++) {
         printf("  ");
         for (unsigned r = 0; r < shape->n_regs; r++)
-            printf("%u", value_of(all->v[i].values, r));
+            printf("%u", outcome_value(all->v[i].values, r));
         for (unsigned p = 0; p < PLACES; p++)
             if (written & 1u << p)
-                printf("%c%u", (int)('x' + p), value_of(all->v[i].values, MAX_REGS + p));
+                printf("%c%u", (int)('x' + p), outcome_value(all->v[i].values, MAX_REGS + p));
         printf("%s %llu", all->v[i].is_listed ? "*" : "", (unsigned long long)all->v[i].count);
     }
     printf("\n");
@@ -287,24 +270,76 @@ static uint64_t run_variant(const struct shape *shape, const struct variant *v, 
     return is_forbidden ? count_listed(&sum) : 0;
 }
 
+static const struct shape_text {
+    const char *name, *programs, *outcome;
+    unsigned forbidden;
+    const char *why;
+} shapes[] = {
+#define SHAPE(name, programs, outcome, forbidden, why) {#name, programs, outcome, forbidden, why},
+#include "tests/litmus/shapes.def"
+};
+enum { SHAPES = sizeof shapes / sizeof *shapes };
+
+static struct shape shape_of(const struct shape_text *text)
+{
+    struct shape shape = {
+        .name = text->name, .outcome = text->outcome, .forbidden = text->forbidden};
+    CHECK(read_shape(text->programs, &shape));
+    return shape;
+}
+
 static void run_shapes(uint64_t rounds)
 {
-#define SHAPE(name, programs, outcome, forbidden, why) {#name, programs, outcome, forbidden, why},
-    static const struct {
-        const char *name, *programs, *outcome;
-        unsigned forbidden;
-        const char *why;
-    } list[] = {
-#include "tests/litmus/shapes.def"
-    };
-    for (size_t i = 0; i < sizeof list / sizeof *list; i++) {
-        struct shape shape = {
-            .name = list[i].name, .outcome = list[i].outcome, .forbidden = list[i].forbidden};
-        CHECK(read_shape(list[i].programs, &shape));
-        printf("%s: %s; *: %s (%s)\n", shape.name, list[i].programs, shape.outcome, list[i].why);
+    for (unsigned i = 0; i < SHAPES; i++) {
+        struct shape shape = shape_of(&shapes[i]);
+        printf("%s: %s; *: %s (%s)\n", shape.name, shapes[i].programs, shape.outcome,
+               shapes[i].why);
         for (unsigned v = 0; v < VARIANT_COUNT; v++)
             CHECK_INT(run_variant(&shape, &variants[v], rounds), 0);
     }
+}
+
+/* ---- as a set of the conformance suite ------------------------------------------------------- */
+
+static void write_test(FILE *index, FILE *modules, const struct shape_text *text,
+                       const struct variant *v, unsigned place)
+{
+    static const char *const short_names[PLACEMENTS] = {"lanes", "warps",   "cluster",
+                                                        "grid",  "generic", "host"};
+    const struct placement *p = &placements[place];
+    struct shape shape = shape_of(text);
+    const char *ptx = litmus_ptx(&shape, v, p);
+    unsigned n = shape.n_threads;
+    bool is_grid = p->layout == LAYOUT_CTAS;
+    fprintf(index, "%s.%s\t%s\t%s, %s (%s)\t%ld\t%zu\t%u\t%u\t%s\t%u\t%s\t%s\n", v->name,
+            short_names[place], text->name, text->programs, p->name, text->why, ftell(modules),
+            strlen(ptx), is_grid ? n : 1,
+            is_grid                     ? 1
+            : p->layout == LAYOUT_WARPS ? 32 * n
+                                        : n,
+            p->is_cluster ? "cluster" : "cooperative", shape.n_regs,
+            shape.forbidden >> (v - variants) & 1 ? "forbidden" : "allowed", shape.outcome);
+    fputs(ptx, modules);
+}
+
+static int write_suite(const char *folder)
+{
+    char path[4096];
+    snprintf(path, sizeof path, "%s/index.tsv", folder);
+    FILE *index = fopen(path, "w");
+    snprintf(path, sizeof path, "%s/modules.ptx", folder);
+    FILE *modules = fopen(path, "w");
+    if (!index || !modules) {
+        perror(path);
+        return 2;
+    }
+    for (unsigned i = 0; i < SHAPES; i++)
+        for (unsigned v = 0; v < VARIANT_COUNT; v++)
+            for (unsigned k = 0; k < PLACEMENTS; k++)
+                if (!placements[k].has_host)
+                    write_test(index, modules, &shapes[i], &variants[v], k);
+    bool ok = fclose(index) == 0;
+    return !(fclose(modules) == 0 && ok);
 }
 
 /* Outcomes that come for sure, called forbidden, are found: by registers and by what is left in
@@ -330,6 +365,8 @@ static void check_the_check(void)
 
 int main(int argc, char **argv)
 {
+    if (argc == 3 && !strcmp(argv[1], "--suite"))
+        return write_suite(argv[2]);
     is_verbose = argc > 1 && !strcmp(argv[1], "-v");
     uint64_t rounds =
         argc > 1 + is_verbose ? strtoull(argv[1 + is_verbose], NULL, 0) : LAUNCH_ROUNDS;

@@ -1,5 +1,5 @@
 # The memory model: no forbidden outcome among many rounds on several workers.
-add_executable(litmus litmus/litmus.c litmus/ptx.c litmus/host.c)
+add_executable(litmus litmus/litmus.c litmus/ptx.c litmus/host.c ${CMAKE_SOURCE_DIR}/tools/conform/outcome.c)
 target_link_libraries(litmus PRIVATE ptera Threads::Threads)
 set(litmus_rounds 10000)
 if(is_slow)

@@ -59,7 +59,7 @@ static void compare(const struct kernel *k, const uint32_t *out, struct result *
     for (unsigned c = 0; c < k->ctas; c++) {
         char *end;
         uint64_t want = strtoull(hashes, &end, 16),
-                 got = conform_kernel_hash_words(out + c * words, words);
+                 got = conform_kernel_hash_words(out + c * words, words, FNV_BASIS);
         hashes = end;
         if (got != want && !differ++)
             conform_row_tell(result, VERDICT_DIFFERENT,
@@ -84,6 +84,7 @@ static void run(struct worker *worker, const struct conform_row *row, struct res
                             .kernel = row->name,
                             .grid = {k->ctas, 1, 1},
                             .block = {THREADS, 1, 1},
+                            .level = row->set->level,
                             .buffer = {{.bytes = k->input_bytes, .from = k->input},
                                        {.bytes = out_bytes, .fill = 0xcd, .to = out}},
                             .n_buffers = 2};

@@ -32,15 +32,15 @@ char *conform_kernel_alone(const char *text, const char *kernel)
 uint64_t conform_kernel_hash(const void *data, size_t bytes)
 {
     const unsigned char *p = data;
-    uint64_t hash = UINT64_C(0xcbf29ce484222325);
+    uint64_t hash = FNV_BASIS;
     for (size_t i = 0; i < bytes; i++)
         hash = (hash ^ p[i]) * UINT64_C(0x100000001b3);
     return hash;
 }
 
-uint64_t conform_kernel_hash_words(const uint32_t *words, size_t n)
+uint64_t conform_kernel_hash_words(const uint32_t *words, size_t n, uint64_t basis)
 {
-    uint64_t hash = UINT64_C(0xcbf29ce484222325);
+    uint64_t hash = basis;
     for (size_t i = 0; i < n; i++)
         hash = (hash ^ words[i]) * UINT64_C(0x100000001b3);
     return hash;

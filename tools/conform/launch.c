@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
+#include <unistd.h>
 
 enum { LOG_BYTES = 1 << 14 };
 
@@ -35,15 +37,16 @@ bool conform_launch_claims(const struct worker *worker, const char *ptx, struct 
     return is_claimed;
 }
 
-bool conform_launch_load(struct worker *worker, const char *ptx, CUmodule *module,
+bool conform_launch_load(struct worker *worker, const char *ptx, int level, CUmodule *module,
                          struct result *result)
 {
     static char log[LOG_BYTES];
     struct driver *d = &worker->driver;
-    CUjit_option options[] = {CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES};
-    void *values[] = {log, (void *)(size_t)(LOG_BYTES - 1)};
+    CUjit_option options[] = {CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES,
+                              CU_JIT_OPTIMIZATION_LEVEL};
+    void *values[] = {log, (void *)(size_t)(LOG_BYTES - 1), (void *)(uintptr_t)level};
     memset(log, 0, sizeof log);
-    CUresult r = d->cuModuleLoadDataEx(module, ptx, 2, options, values);
+    CUresult r = d->cuModuleLoadDataEx(module, ptx, level < 0 ? 2 : 3, options, values);
     if (r == CUDA_ERROR_UNSUPPORTED_PTX_VERSION)
         conform_row_tell(result, VERDICT_SKIPPED, "a version of PTX that the driver does not know");
     else if (r)
@@ -108,8 +111,17 @@ static CUresult start_with_attributes(struct driver *d, const struct launch *l, 
     return d->cuLaunchKernelEx(&config, kernel, parameters, NULL);
 }
 
-static bool start(struct worker *worker, const struct launch *l, CUfunction kernel,
-                  const CUdeviceptr *at, struct result *result)
+static CUresult wait_for(struct driver *d, unsigned seconds)
+{
+    CUresult r;
+    time_t end = time(NULL) + seconds + 1;
+    while ((r = d->cuStreamQuery(NULL)) == CUDA_ERROR_NOT_READY && time(NULL) < end)
+        usleep(1000);
+    return r;
+}
+
+static bool start(struct worker *worker, struct launch *l, CUfunction kernel, const CUdeviceptr *at,
+                  struct result *result)
 {
     struct driver *d = &worker->driver;
     void *parameters[LAUNCH_BUFFERS + LAUNCH_SCALARS];
@@ -127,10 +139,14 @@ static bool start(struct worker *worker, const struct launch *l, CUfunction kern
                      : d->cuLaunchKernel(kernel, l->grid[0], l->grid[1], l->grid[2], l->block[0],
                                          l->block[1], l->block[2], 0, NULL, parameters, NULL);
     const char *call = is_extended ? "cuLaunchKernelEx" : "cuLaunchKernel";
-    bool ok = !failed(worker, call, r, result) &&
-              !failed(worker, "cuCtxSynchronize", d->cuCtxSynchronize(), result);
-    worker->is_spoiled |= !ok;
-    return ok;
+    l->has_started = true;
+    l->ended = r;
+    if (!r && l->patience && d->cuStreamQuery)
+        l->ended = wait_for(d, l->patience);
+    if (!l->ended)
+        l->ended = d->cuCtxSynchronize();
+    worker->is_spoiled |= l->ended != CUDA_SUCCESS;
+    return !failed(worker, r ? call : "cuCtxSynchronize", l->ended, result);
 }
 
 /* An error here counts where all went well before. */
@@ -148,14 +164,14 @@ static bool release(struct worker *worker, CUmodule module, const CUdeviceptr *a
            ok;
 }
 
-bool conform_launch_run(struct worker *worker, const struct launch *l, struct result *result)
+bool conform_launch_run(struct worker *worker, struct launch *l, struct result *result)
 {
     struct driver *d = &worker->driver;
     CUmodule module = NULL;
     CUfunction kernel;
     CUdeviceptr at[LAUNCH_BUFFERS] = {0};
     if (!conform_launch_claims(worker, l->ptx, result) ||
-        !conform_launch_load(worker, l->ptx, &module, result))
+        !conform_launch_load(worker, l->ptx, l->level, &module, result))
         return false;
     bool ok = !failed(worker, "cuModuleGetFunction",
                       d->cuModuleGetFunction(&kernel, module, l->kernel), result);

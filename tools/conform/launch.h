@@ -20,10 +20,15 @@ struct launch {
     const char *ptx, *kernel;
     unsigned grid[3], block[3], cluster; /* CTAs along x; 0: none */
     bool is_cooperative;
+    int level;         /* how far the driver optimises; -1: as it does by itself */
+    unsigned patience; /* seconds to wait for the end; 0: for ever */
     struct launch_buffer buffer[LAUNCH_BUFFERS]; /* the first parameters: their addresses */
     unsigned n_buffers;
     uint64_t scalar[LAUNCH_SCALARS]; /* the others */
     unsigned n_scalars;
+    /* what came of it */
+    bool has_started;
+    CUresult ended; /* CUDA_ERROR_NOT_READY: it has not */
 };
 
 /* What a worker has. */
@@ -37,10 +42,10 @@ struct worker {
 bool conform_launch_claims(const struct worker *worker, const char *ptx, struct result *result);
 
 /* False: it is not loaded; the result says why. */
-bool conform_launch_load(struct worker *worker, const char *ptx, CUmodule *module,
+bool conform_launch_load(struct worker *worker, const char *ptx, int level, CUmodule *module,
                          struct result *result);
 
 /* Loads, launches and waits. True: it ended, and the buffers are read. */
-bool conform_launch_run(struct worker *worker, const struct launch *launch, struct result *result);
+bool conform_launch_run(struct worker *worker, struct launch *launch, struct result *result);
 
 #endif

@@ -1,6 +1,6 @@
 /* The rows of a suite that are asked for. suite.tsv has a line for the version, then one a set:
- * name, kind, of the rows every so many at the quick and at the full level, GPU and driver that the
- * expectations come from, and what it is. */
+ * name, kind, of the rows every so many at the quick and at the full level, how far the driver
+ * optimises (0 to 4, or "-"), GPU and driver that the expectations come from, and what it is. */
 #include "tools/conform/list.h"
 
 #include <stdio.h>
@@ -9,7 +9,7 @@
 
 #include "tools/conform/kind.h"
 
-enum { SET_FIELDS = 7, KNOWN_FIELDS = 2, FORMAT = 1 };
+enum { SET_FIELDS = 8, KNOWN_FIELDS = 2, FORMAT = 1 };
 
 static bool read_sets(struct conform_list *list, struct suite *suite)
 {
@@ -26,9 +26,10 @@ static bool read_sets(struct conform_list *list, struct suite *suite)
         struct conform_set *set = &list->set[list->n_sets++];
         *set = (struct conform_set){.name = field[0],
                                     .kind = field[1],
-                                    .device = field[4],
-                                    .driver = field[5],
-                                    .what = field[6],
+                                    .level = *field[4] == '-' ? -1 : atoi(field[4]),
+                                    .device = field[5],
+                                    .driver = field[6],
+                                    .what = field[7],
                                     .stride = {(unsigned)atoi(field[2]), (unsigned)atoi(field[3])},
                                     .suite = suite};
         if (!conform_kind_find(set->kind) || !set->stride[0] || !set->stride[1]) {
@@ -53,11 +54,19 @@ static bool is_chosen(const char *chapters, const char *id, bool or_below)
     return !chapters;
 }
 
+static int by_chapter(const void *a, const void *b)
+{
+    const struct conform_row *x = a, *y = b;
+    int order = strcmp(x->chapter, y->chapter);
+    return order ? order : strcmp(x->name, y->name);
+}
+
 static bool read_rows(struct conform_list *list, const struct conform_set *set,
                       const struct list_options *options)
 {
     struct conform_rows all = {0};
     bool ok = conform_kind_find(set->kind)->list(set, &all);
+    size_t before = list->rows.n;
     for (size_t i = 0; ok && i < all.n; i++) {
         char id[ROW_ID];
         const struct conform_row *row = &all.v[i];
@@ -65,10 +74,13 @@ static bool read_rows(struct conform_list *list, const struct conform_set *set,
         if (is_chosen(options->chapters, id, false) &&
             (options->row ? strstr(id, options->row) || strstr(row->form, options->row)
                           : i % set->stride[options->is_full] == 0)) {
+            all.v[i].known = options->is_own ? row->otherwise : NULL;
             ok = conform_row_add(&list->rows, row);
             all.v[i].data = ok ? NULL : row->data;
         }
     }
+    if (list->rows.n > before)
+        qsort(list->rows.v + before, list->rows.n - before, sizeof *all.v, by_chapter);
     conform_row_free(&all);
     return ok;
 }

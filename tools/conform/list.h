@@ -18,6 +18,7 @@ struct list_options {
     const char *chapters; /* separated by commas: how a row's id begins; NULL: all */
     const char *row;      /* a part of its id or form; NULL: all */
     bool is_full;
+    bool is_own;       /* of Ptera's own library */
     const char *known; /* a file: rows that do not pass, and why; NULL: none */
 };
 

@@ -72,6 +72,7 @@ static void work(struct pool *pool, size_t first, int to)
     static struct worker worker;
     int null = open("/dev/null", O_WRONLY); /* what a driver prints is not the report's */
     dup2(null, STDOUT_FILENO);
+    dup2(null, STDERR_FILENO);
     message.type = MESSAGE_READY;
     if (!conform_driver_open(&worker.driver, pool->options->library, message.result.text,
                              sizeof message.result.text)) {

@@ -89,6 +89,7 @@ static void run(struct worker *worker, const struct conform_row *row, struct res
         .kernel = entry,
         .grid = {k->grid[0], k->grid[1], k->grid[2]},
         .block = {k->block[0], k->block[1], k->block[2]},
+        .level = row->set->level,
         .buffer = {{.bytes = k->bytes[0], .to = out[0]}, {.bytes = k->bytes[1], .to = out[1]}},
         .n_buffers = 2,
         .scalar = {k->s, k->w},

@@ -31,6 +31,7 @@ struct conform_row {
     const struct conform_set *set;
     const char *chapter, *name, *form; /* `form`: what is tested, for people */
     void *data;                        /* the kind's, an allocation */
+    const char *otherwise;             /* why Ptera's own library does otherwise, or NULL */
     const char *known;                 /* why it is expected not to pass, or NULL */
     /* what came of it */
     bool has_run;

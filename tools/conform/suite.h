@@ -22,6 +22,7 @@ struct suite {
 struct conform_set {
     const char *name, *kind, *device, *driver, *what;
     unsigned stride[2]; /* quick, full: of the rows every so many */
+    int level;          /* how far the driver optimises; -1: as it does by itself */
     struct suite *suite;
 };
 

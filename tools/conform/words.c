@@ -131,6 +131,7 @@ static void run(struct worker *worker, const struct conform_row *row, struct res
         .kernel = row->name,
         .grid = {k->rows / block, 1, 1},
         .block = {block, 1, 1},
+        .level = row->set->level,
         .buffer = {{.bytes = (size_t)k->rows * k->n_in * sizeof(uint64_t), .from = k->table},
                    {.bytes = out_bytes, .fill = 0xcd, .to = out}},
         .n_buffers = 2};
