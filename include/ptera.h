@@ -525,8 +525,8 @@ typedef enum ptera_check {
      * other's thread; in global and shared memory, of threads of one launch. Accesses that race
      * with asynchronous operations (cp.async, cp.async.bulk, tensor copies and reductions,
      * st.async, red.async, wgmma with its registers): by a thread of the cluster that has not
-     * observed the completion. The launch runs on one worker, takes 1 to 8 bytes for each byte it
-     * touches, and is found to race on the order in which it ran. */
+     * observed the completion. The launch runs on one worker, takes 1.3 to 7.8 bytes for each byte
+     * it touches, and is found to race on the order in which it ran. */
     PTERA_CHECK_RACE = 1,
     /* Accesses of what is not the kernel's (as ptera_launch.isolate says), freed memory, null
      * pointers, writes to constants and parameters, misaligned ones, other spaces than .global that

@@ -104,7 +104,7 @@ static struct pt_known_cluster *make_cluster(struct pt_causality *g, const struc
     if (!k)
         return NULL;
     k->gatherings = pt_causality_make(g, n_ctas * sizeof *k->gatherings);
-    k->shared = pt_causality_make(g, (size_t)n_ctas * cells * PT_CELL_BYTES);
+    k->shared = pt_causality_make(g, (size_t)n_ctas * n_lines * sizeof *k->shared);
     k->shared_lines = pt_causality_make(g, (size_t)n_ctas * n_lines * PT_LINE_BYTES_SHARED);
     if (n_ctas > 1) {
         k->endings = pt_causality_make(g, n_ctas * sizeof *k->endings);

@@ -93,7 +93,7 @@ struct pt_known_cluster {
     uint32_t born;                 /* what was before, shared memory has forgotten */
     bool has_learned;              /* there is something of it to be forgotten */
     uint32_t first, n_warps;       /* of all its CTAs */
-    uint64_t *shared;              /* cells of all windows */
+    struct pt_cells_line *shared;  /* cells of all windows */
     char *shared_lines;            /* and lines (lines.h) */
     uint32_t window_cells;         /* of each CTA */
     struct pt_ending *endings;     /* of each CTA; NULL: there is one alone */

@@ -45,15 +45,64 @@ static bool grow(struct pt_cells *cells)
     return true;
 }
 
-enum { PAGE_LINES = 1 << (PT_PAGE_SHIFT - PT_LINE_SHIFT) };
+/* ---- blocks ---------------------------------------------------------------------------------- */
 
-static char *make_lines(const struct pt_cells *cells)
+enum { PAGE_LINES = 1 << (PT_PAGE_SHIFT - PT_LINE_SHIFT), BLOCK_PAGES = 6 };
+
+struct pt_cells_block {
+    struct pt_cells_block *next, *next_free;
+    uint32_t n, n_live; /* pages whose lines it was given to, and those that still have them */
+    union {
+        struct pt_cells_line cells[PAGE_LINES];
+        struct pt_page_lines lines[BLOCK_PAGES];
+    };
+};
+_Static_assert(sizeof(struct pt_page_lines) * BLOCK_PAGES <=
+                   sizeof(struct pt_cells_line) * PAGE_LINES,
+               "as large as the cells of a page");
+
+static struct pt_cells_block *take_block(struct pt_cells *cells)
 {
-    char *lines = resize(cells, NULL, (size_t)PAGE_LINES * PT_LINE_BYTES);
-    for (uint32_t i = 0; lines && i < PAGE_LINES; i++)
-        memset(lines + (size_t)i * PT_LINE_BYTES, 0, sizeof(struct pt_line));
+    struct pt_cells_block *b = cells->free_block;
+    if (b) {
+        cells->free_block = b->next_free;
+        b->n = b->n_live = 0;
+        return b;
+    }
+    b = resize(cells, NULL, sizeof *b);
+    if (!b)
+        return NULL;
+    b->n = b->n_live = 0;
+    b->next = cells->blocks;
+    cells->blocks = b;
+    return b;
+}
+
+static struct pt_page_lines *make_lines(struct pt_cells *cells)
+{
+    struct pt_cells_block *b = cells->line_block ? cells->line_block : take_block(cells);
+    if (!b)
+        return NULL;
+    struct pt_page_lines *lines = &b->lines[b->n++];
+    b->n_live++;
+    cells->line_block = b->n < BLOCK_PAGES ? b : NULL;
+    lines->block = b;
+    lines->has_split = false;
+    for (uint32_t i = 0; i < PAGE_LINES; i++)
+        memset(&lines->lines[(size_t)i * PT_LINE_BYTES], 0, sizeof(struct pt_line));
     return lines;
 }
+
+static void drop_lines(struct pt_cells *cells, const struct pt_page_lines *lines)
+{
+    struct pt_cells_block *b = lines->block;
+    if (--b->n_live || b->n < BLOCK_PAGES)
+        return;
+    b->next_free = cells->free_block;
+    cells->free_block = b;
+}
+
+/* ---- pages ----------------------------------------------------------------------------------- */
 
 const struct pt_page *pt_cells_find_page(struct pt_cells *cells, uint64_t number)
 {
@@ -78,56 +127,39 @@ const struct pt_page *pt_cells_find_page(struct pt_cells *cells, uint64_t number
 
 /* ---- splitting lines ------------------------------------------------------------------------- */
 
-enum { LINE_CELLS_BYTES = PT_LINE_WORDS * PT_CELL_BYTES };
-
-static bool split_line(const struct pt_cells *cells, struct pt_page *page, struct pt_line *line)
+static void split_line(struct pt_page_lines *lines, struct pt_line *line)
 {
-    uint64_t *made = make_zeros(cells, LINE_CELLS_BYTES);
-    if (!made)
-        return false;
-    pt_line_split(line, pt_cells_at(made, 0));
+    memset(&lines->alone, 0, sizeof lines->alone);
+    pt_line_split(line, &lines->alone);
     *line = (struct pt_line){.is_split = true};
-    line->accesses[0].stamp = (uintptr_t)made;
-    page->n_split++;
-    return true;
+    lines->has_split = true;
 }
 
-static void free_lines(const struct pt_cells *cells, struct pt_page *page)
+static bool split_page(struct pt_cells *cells, struct pt_page *page)
 {
-    for (uint64_t i = 0; page->n_split && i < PAGE_LINES; i++) {
-        const struct pt_line *line = pt_line_of(page, i << PT_LINE_SHIFT);
-        if (line->is_split)
-            resize(cells, pt_line_cells(line), 0);
-    }
-    resize(cells, page->lines, 0);
-    page->lines = NULL;
-}
-
-static bool split_page(const struct pt_cells *cells, struct pt_page *page)
-{
-    uint64_t *made = make_zeros(cells, (size_t)PT_PAGE_CELLS * PT_CELL_BYTES);
-    if (!made)
+    struct pt_cells_block *block = take_block(cells);
+    if (!block)
         return false;
+    memset(block->cells, 0, sizeof block->cells);
     for (uint64_t i = 0; i < PAGE_LINES; i++) {
         const struct pt_line *line = pt_line_of(page, i << PT_LINE_SHIFT);
-        struct pt_cell to = pt_cells_at(made, i * PT_LINE_WORDS);
         if (line->is_split)
-            memcpy(to.at, pt_line_cells(line), LINE_CELLS_BYTES);
+            block->cells[i] = page->lines->alone;
         else
-            pt_line_split(line, to);
+            pt_line_split(line, &block->cells[i]);
     }
-    free_lines(cells, page);
-    page->cells = made;
+    drop_lines(cells, page->lines);
+    page->lines = NULL;
+    page->cells = block->cells;
     return true;
 }
 
 struct pt_cell pt_cells_split(struct pt_cells *cells, uint64_t address)
 {
-    enum { LINES_ALONE = 1 }; /* more leave holes: 8 bytes for each byte are all there are */
     struct pt_page *page = place_of(cells, (address >> PT_PAGE_SHIFT) + 1);
-    bool is_split = page->n_split < LINES_ALONE ? split_line(cells, page, pt_line_of(page, address))
-                                                : split_page(cells, page);
-    if (!is_split) {
+    if (!page->lines->has_split) {
+        split_line(page->lines, pt_line_of(page, address));
+    } else if (!split_page(cells, page)) {
         cells->is_out_of_memory = true;
         return (struct pt_cell){NULL, 0};
     }
@@ -139,7 +171,7 @@ struct pt_cell pt_cells_cell(struct pt_cells *cells, uint64_t address)
 {
     const struct pt_page *page = pt_cells_page(cells, address);
     struct pt_cell cell = page ? pt_line_cell(page, address) : (struct pt_cell){NULL, 0};
-    return cell.at || !page ? cell : pt_cells_split(cells, address);
+    return cell.line || !page ? cell : pt_cells_split(cells, address);
 }
 
 /* ---- sites ----------------------------------------------------------------------------------- */
@@ -203,12 +235,9 @@ bool pt_cells_begin(struct pt_cells *cells, const struct pt_allocator *allocator
 
 void pt_cells_end(struct pt_cells *cells)
 {
-    for (uint32_t i = 0; i < cells->room; i++) {
-        struct pt_page *page = &cells->pages[i];
-        if (page->number && page->cells)
-            resize(cells, page->cells, 0);
-        else if (page->number)
-            free_lines(cells, page);
+    for (struct pt_cells_block *next, *b = cells->blocks; b; b = next) {
+        next = b->next;
+        resize(cells, b, 0);
     }
     if (cells->pages)
         resize(cells, cells->pages, 0);

@@ -1,6 +1,12 @@
-/* Shadow memory: who accessed each word of memory last, in 8 bytes for each byte. A page begins
+/* Shadow memory: who accessed each word of memory last, in 7.75 bytes for each byte. A page begins
  * with lines instead, in one byte for each (lines.h), which are split into cells where that does
  * not do: one on its own, else all of the page.
+ *
+ * Both lie in *blocks* of one size, that of a page's cells, which are never given back before the
+ * launch ends: a block has the cells of one page, or the lines of six. It is free again when all of
+ * those have become cells. So no order of accesses takes more than one block a page: six pages, of
+ * which k < 6 have become cells, take 1 + k blocks, and six that have take six. The table of pages
+ * adds 0.04 bytes a byte at most.
  *
  * A *stamp* is an access: when, by which lanes of which warp, how strong. A cell has that of the
  * last write to a word, and of two reads since: the first, and the last that is not ordered behind
@@ -57,62 +63,66 @@ static inline uint32_t pt_stamp_high(uint64_t stamp)
 
 enum pt_cell_stamp { PT_CELL_WRITE, PT_CELL_READ, PT_CELL_READ_LAST, PT_CELL_STAMPS };
 
-/* A cell, in arrays of each of its stamps, and of what more is known of them: of each 16 bits of
- * its site, and above all 4 of its bytes. Those of PT_LINE_WORDS words lie together. */
-struct pt_cell {
-    uint64_t *at;
-    size_t stride; /* from array to array */
-};
-enum { PT_CELL_BYTES = (PT_CELL_STAMPS + 1) * sizeof(uint64_t) };
-_Static_assert(PT_CELL_BYTES == 32, "8 bytes for each byte of a word");
+/* What more is known of the stamps of a word: of each its site, and which of the word's 4 bytes it
+ * is about. */
+struct pt_cell_more {
+    uint16_t tags[PT_CELL_STAMPS]; /* sites, above the lower 2 bits of the bytes */
+    uint8_t high;                  /* the higher 2 bits of each stamp's bytes */
+} __attribute__((packed));
 
+/* The cells of PT_LINE_WORDS words: each of their stamps in an array. */
 enum { PT_LINE_WORDS = 32 };
-static inline struct pt_cell pt_cells_at(uint64_t *cells, size_t word)
+struct pt_cells_line {
+    uint64_t stamps[PT_CELL_STAMPS][PT_LINE_WORDS];
+    struct pt_cell_more more[PT_LINE_WORDS];
+};
+_Static_assert(4 * sizeof(struct pt_cells_line) == 31 * 4 * PT_LINE_WORDS, "7.75 bytes a byte");
+
+enum { PT_TAG_SITE = 2, PT_SITES = 1 << (16 - PT_TAG_SITE) };
+
+struct pt_cell {
+    struct pt_cells_line *line; /* NULL: there is none */
+    uint32_t word;
+};
+
+static inline struct pt_cell pt_cells_at(struct pt_cells_line *lines, size_t word)
 {
-    size_t in_line = word % PT_LINE_WORDS;
-    return (struct pt_cell){&cells[(word - in_line) * (PT_CELL_BYTES / 8) + in_line],
-                            PT_LINE_WORDS};
+    return (struct pt_cell){&lines[word / PT_LINE_WORDS], (uint32_t)(word % PT_LINE_WORDS)};
 }
 
 static inline uint64_t *pt_cell_stamps(struct pt_cell c, enum pt_cell_stamp which)
 {
-    return c.at + which * c.stride;
-}
-static inline uint64_t *pt_cell_more(struct pt_cell c)
-{
-    return c.at + PT_CELL_STAMPS * c.stride;
+    return &c.line->stamps[which][c.word];
 }
 static inline uint64_t pt_cell_stamp(struct pt_cell c, enum pt_cell_stamp which)
 {
     return *pt_cell_stamps(c, which);
 }
-/* Where a stamp's site and bytes are in the rest. */
-static inline uint32_t pt_cell_site_at(enum pt_cell_stamp which)
+static inline uint16_t pt_cell_tag(uint32_t site, uint32_t bytes)
 {
-    return 16 * which;
+    return (uint16_t)(site << PT_TAG_SITE | (bytes & 3));
 }
-static inline uint32_t pt_cell_bytes_at(enum pt_cell_stamp which)
+/* The bits of a stamp's bytes in `high`. */
+static inline uint8_t pt_cell_high(enum pt_cell_stamp which, uint32_t bytes)
 {
-    return 16 * PT_CELL_STAMPS + 4 * which;
-}
-static inline uint64_t pt_cell_fields(enum pt_cell_stamp which, uint32_t site, uint32_t bytes)
-{
-    return (uint64_t)site << pt_cell_site_at(which) | (uint64_t)bytes << pt_cell_bytes_at(which);
+    return (uint8_t)(bytes >> 2 << 2 * which);
 }
 static inline uint32_t pt_cell_site(struct pt_cell c, enum pt_cell_stamp which)
 {
-    return (uint32_t)(*pt_cell_more(c) >> pt_cell_site_at(which)) & 0xffff;
+    return c.line->more[c.word].tags[which] >> PT_TAG_SITE;
 }
 static inline uint32_t pt_cell_bytes(struct pt_cell c, enum pt_cell_stamp which)
 {
-    return (uint32_t)(*pt_cell_more(c) >> pt_cell_bytes_at(which)) & 15;
+    const struct pt_cell_more *more = &c.line->more[c.word];
+    return (more->tags[which] & 3) | (more->high >> 2 * which & 3) << 2;
 }
 static inline void pt_cell_set(struct pt_cell c, enum pt_cell_stamp which, uint64_t stamp,
                                uint32_t site, uint32_t bytes)
 {
-    uint64_t *more = pt_cell_more(c);
-    *pt_cell_stamps(c, which) = stamp;
-    *more = (*more & ~pt_cell_fields(which, 0xffff, 15)) | pt_cell_fields(which, site, bytes);
+    struct pt_cell_more *more = &c.line->more[c.word];
+    c.line->stamps[which][c.word] = stamp;
+    more->tags[which] = pt_cell_tag(site, bytes);
+    more->high = (uint8_t)((more->high & ~pt_cell_high(which, 15)) | pt_cell_high(which, bytes));
 }
 
 /* Of the same instruction, or one at the same time: the lanes between the lowest and the highest
@@ -135,23 +145,20 @@ static inline bool pt_cell_widen(struct pt_cell c, enum pt_cell_stamp which, uin
     return true;
 }
 
-enum {
-    PT_SITES = 1 << 15,
-    PT_PAGE_SHIFT = 12,
-    PT_PAGE_CELLS = 1 << (PT_PAGE_SHIFT - 2),
-    PT_RECENT_PAGES = 256
-};
+enum { PT_PAGE_SHIFT = 12, PT_PAGE_CELLS = 1 << (PT_PAGE_SHIFT - 2), PT_RECENT_PAGES = 256 };
 
 /* A place in the program; the first is none. */
 struct pt_site {
     uint32_t func, insn; /* func is one more, 0: none */
 };
 
+struct pt_page_lines;
+struct pt_cells_block;
+
 struct pt_page {
-    uint64_t number; /* the address above PT_PAGE_SHIFT, one more; 0: free */
-    uint64_t *cells; /* NULL: it has lines so far */
-    char *lines;
-    uint32_t n_split; /* of the lines */
+    uint64_t number;             /* the address above PT_PAGE_SHIFT, one more; 0: free */
+    struct pt_cells_line *cells; /* NULL: it has lines so far */
+    struct pt_page_lines *lines;
 };
 
 /* Cells of memory by its address, and the sites that stamps name. */
@@ -162,6 +169,9 @@ struct pt_cells {
     struct pt_site *sites; /* by number */
     uint16_t *site_slots;  /* a hash table of their numbers; 0: free */
     uint32_t n_sites, room_sites, n_site_slots;
+    struct pt_cells_block *blocks;     /* all of them */
+    struct pt_cells_block *free_block; /* the first of those that are free again */
+    struct pt_cells_block *line_block; /* has room for the lines of more pages, or NULL */
     struct pt_page recent[PT_RECENT_PAGES];
     bool is_out_of_memory;
 };
@@ -182,10 +192,11 @@ static inline const struct pt_page *pt_cells_page(struct pt_cells *cells, uint64
     return recent ? recent : pt_cells_find_page(cells, (address >> PT_PAGE_SHIFT) + 1);
 }
 #define pt_cells_split PT_LEVEL_NAME(pt_cells_split)
-/* The line of an address has cells from now on. Returns the word's; at NULL: there is no memory. */
+/* The line of an address has cells from now on. Returns the word's, without a line if there is no
+ * memory. */
 struct pt_cell pt_cells_split(struct pt_cells *cells, uint64_t address);
 #define pt_cells_cell PT_LEVEL_NAME(pt_cells_cell)
-/* The cell of the word at an address; at NULL: there is no memory. */
+/* The cell of the word at an address, without a line if there is no memory. */
 struct pt_cell pt_cells_cell(struct pt_cells *cells, uint64_t address);
 #define pt_cells_site PT_LEVEL_NAME(pt_cells_site)
 /* The number of a place; 0: there are too many. */

@@ -256,7 +256,7 @@ static void see_allocated(const struct pt_event *e, uint64_t address, uint64_t b
     struct pt_known_cluster *k = pt_causality_cluster(e->frame);
     for (uint64_t at = address & ~UINT64_C(3); k && address && at < address + bytes; at += 4) {
         struct pt_cell cell = pt_cells_cell(&pt_causality_of(e->frame)->cells, at);
-        for (int which = 0; cell.at && which < PT_CELL_STAMPS; which++)
+        for (int which = 0; cell.line && which < PT_CELL_STAMPS; which++)
             *pt_cell_stamps(cell, (enum pt_cell_stamp)which) = 0;
     }
 }

@@ -128,23 +128,22 @@ struct place {
     bool is_shared;
 };
 
-static void find_shared(const struct pt_conflict *a, uint32_t offset, struct place *at)
+static inline struct place find_shared(const struct pt_conflict *a, uint32_t offset)
 {
     const struct pt_known_cluster *k = a->cluster;
     size_t cells = k->window_cells, rank = offset >> PT_SHARED_RANK_SHIFT;
     size_t cell = (offset & ((1u << PT_SHARED_RANK_SHIFT) - 1)) / 4;
     if (rank * a->launch->clocks.n_warps >= k->n_warps || cell >= cells)
-        return;
-    char *line = k->shared_lines + (rank * cells + cell) / PT_LINE_WORDS * PT_LINE_BYTES_SHARED;
-    *at = (struct place){.line = (struct pt_line *)(void *)line,
-                         .cell = pt_cells_at(k->shared, rank * cells + cell),
-                         .room = PT_LINE_ROOM_SHARED,
-                         .born = k->born,
-                         .is_shared = true};
-    if (at->line->newest < k->born) /* of a CTA before */
-        *at->line = (struct pt_line){.newest = k->born};
-    if (at->line->is_split)
-        at->line = NULL;
+        return (struct place){0};
+    char *lines = k->shared_lines + (rank * cells + cell) / PT_LINE_WORDS * PT_LINE_BYTES_SHARED;
+    struct pt_line *line = (struct pt_line *)(void *)lines;
+    if (line->newest < k->born) /* of a CTA before */
+        *line = (struct pt_line){.newest = k->born};
+    return (struct place){.line = line->is_split ? NULL : line,
+                          .cell = pt_cells_at(k->shared, rank * cells + cell),
+                          .room = PT_LINE_ROOM_SHARED,
+                          .born = k->born,
+                          .is_shared = true};
 }
 
 /* Its own window of local memory is a thread's alone. */
@@ -154,16 +153,14 @@ static inline struct place find_place(const struct pt_conflict *a, uint64_t addr
     const struct pt_launch *l = cta->launch;
     struct place at = {.born = 1, .room = PT_LINE_ROOM};
     uint64_t offset = address - (uint64_t)(uintptr_t)a->frame->shared;
-    if (offset <= UINT32_MAX) {
-        find_shared(a, (uint32_t)offset, &at);
-        return at;
-    }
+    if (offset <= UINT32_MAX)
+        return find_shared(a, (uint32_t)offset);
     if (address - (uint64_t)(uintptr_t)cta->local < l->local_stride * l->threads)
         return at;
     const struct pt_page *page = pt_cells_page(&a->launch->cells, address);
     if (page)
         at.cell = pt_line_cell(page, address);
-    if (page && !at.cell.at)
+    if (page && !at.cell.line)
         at.line = pt_line_of(page, address);
     return at;
 }
@@ -172,8 +169,7 @@ static inline struct place find_place(const struct pt_conflict *a, uint64_t addr
 static void split(const struct pt_conflict *a, struct place *at, uint64_t address)
 {
     if (at->line && at->is_shared) {
-        uint64_t first = address / 4 % PT_LINE_WORDS;
-        pt_line_split(at->line, (struct pt_cell){at->cell.at - first, at->cell.stride});
+        pt_line_split(at->line, at->cell.line);
         at->line->is_split = true; /* until the CTA ends */
     } else if (at->line) {
         at->cell = pt_cells_split(&a->launch->cells, address);
@@ -197,8 +193,9 @@ static inline void see_range(const struct pt_conflict *a, struct pt_word *w, uin
         struct place place = find_place(a, at);
         split(a, &place, at);
         w->born = place.born;
-        w->cell = place.cell;
-        if (w->cell.at)
+        w->cell.line = place.cell.line;
+        w->cell.word = place.cell.word;
+        if (w->cell.line)
             see(a, w);
     }
 }
@@ -237,7 +234,7 @@ static void see_cells(const struct pt_conflict *a, const struct place *at,
         w.lane = pt_stamp_low(stamp);
         w.high = pt_stamp_high(stamp);
         w.address = line + 4 * i;
-        w.cell.at = at->cell.at + i - e->first;
+        w.cell.word = i;
         if (e->log >= 2) {
             see_word(a, &w);
             continue;
@@ -266,7 +263,7 @@ static void see_line(const struct pt_conflict *a, struct pt_line_bounds *b, uint
     if (at.line && !a->scope && pt_line_see(at.line, at.room, b, e))
         return;
     split(a, &at, address);
-    if (at.cell.at)
+    if (at.cell.line)
         see_cells(a, &at, e, address & -(UINT64_C(1) << PT_LINE_SHIFT), b->cta_time);
 }
 
@@ -329,9 +326,14 @@ static inline bool see_own_cells(const struct pt_conflict *a, uint32_t lane)
         return false;
     if (at.line)
         split(a, &at, address);
-    struct pt_word w = {.cell = at.cell, .lane = lane, .high = lane, .bytes = 15, .born = at.born};
-    for (uint32_t i = 0; w.cell.at && i < a->bytes; i += 4, w.cell.at++) {
-        w.address = address + i;
+    for (uint32_t i = 0; at.cell.line && i < a->bytes; i += 4) {
+        /* no copy of the cell: whole, it waits for its halves to be stored */
+        struct pt_word w = {.cell = {at.cell.line, at.cell.word + i / 4},
+                            .address = address + i,
+                            .lane = lane,
+                            .high = lane,
+                            .bytes = 15,
+                            .born = at.born};
         see_word(a, &w);
     }
     return true;
@@ -421,8 +423,9 @@ static void fetch(const struct pt_conflict *a, uint32_t lanes)
         const struct pt_page *page = pt_cells_recent(&a->launch->cells, address);
         if (page && page->cells) {
             struct pt_cell c = pt_line_cell(page, address);
-            for (uint32_t i = 0; i <= PT_CELL_STAMPS; i++)
-                __builtin_prefetch(c.at + i * c.stride);
+            for (int i = 0; i < PT_CELL_STAMPS; i++)
+                __builtin_prefetch(pt_cell_stamps(c, (enum pt_cell_stamp)i));
+            __builtin_prefetch(&c.line->more[c.word]);
         } else if (page) {
             __builtin_prefetch(pt_line_of(page, address));
         }

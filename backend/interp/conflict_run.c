@@ -26,7 +26,7 @@ static bool are_old(const struct bounds *b, const uint64_t *stamps, const uint64
 {
     uint64_t thread = is_single ? PT_STAMP_THREAD : UINT64_MAX, differ = 0;
     for (uint32_t i = 0; i < n; i++)
-        differ |= 1 ^ (is_old(b, before[i]) | (uint64_t) !((before[i] ^ stamps[i]) & thread));
+        differ |= 1 ^ (is_old(b, before[i]) | (uint64_t)!((before[i] ^ stamps[i]) & thread));
     return !differ;
 }
 
@@ -41,14 +41,16 @@ static bool are_none(const uint64_t *stamps, uint32_t n)
 static void write_run(const struct pt_conflict *a, struct pt_cell c, const uint64_t *stamps,
                       uint32_t n)
 {
-    uint64_t *write = c.at, *read = pt_cell_stamps(c, PT_CELL_READ), *more = pt_cell_more(c);
+    uint64_t *write = pt_cell_stamps(c, PT_CELL_WRITE), *read = pt_cell_stamps(c, PT_CELL_READ);
     uint64_t *last = pt_cell_stamps(c, PT_CELL_READ_LAST);
-    uint64_t fields = pt_cell_fields(PT_CELL_WRITE, a->site, 15);
     for (uint32_t i = 0; i < n; i++) {
         write[i] = stamps[i];
         read[i] = last[i] = 0;
-        more[i] = fields;
     }
+    struct pt_cell_more more = {.tags[PT_CELL_WRITE] = pt_cell_tag(a->site, 15),
+                                .high = pt_cell_high(PT_CELL_WRITE, 15)};
+    for (uint32_t i = 0; i < n; i++)
+        c.line->more[c.word + i] = more;
 }
 
 /* True if none of the last reads is of other lanes of this warp at this time, which become one with
@@ -66,23 +68,35 @@ static bool are_apart(const struct bounds *b, const uint64_t *stamps, const uint
     return !meet;
 }
 
+/* Where `moves`: the last read is the first now. */
+static void move_more(struct pt_cell_more *more, uint64_t moves)
+{
+    const uint8_t first = pt_cell_high(PT_CELL_READ, 15);
+    if (!moves)
+        return;
+    more->tags[PT_CELL_READ] = more->tags[PT_CELL_READ_LAST];
+    more->high = (uint8_t)((more->high & ~first) | (more->high >> 2 & first));
+}
+
 static void read_run(const struct pt_conflict *a, const struct bounds *b, struct pt_cell c,
                      const uint64_t *stamps, uint32_t n)
 {
-    uint64_t *first = pt_cell_stamps(c, PT_CELL_READ), *more = pt_cell_more(c);
+    uint64_t *first = pt_cell_stamps(c, PT_CELL_READ), moves[PT_LINE_WORDS], any = 0;
     uint64_t *last = pt_cell_stamps(c, PT_CELL_READ_LAST);
-    const uint64_t mine = pt_cell_fields(PT_CELL_READ_LAST, a->site, 15);
-    const uint64_t last_fields = pt_cell_fields(PT_CELL_READ_LAST, 0xffff, 15);
-    const uint64_t first_fields = pt_cell_fields(PT_CELL_READ, 0xffff, 15);
+    struct pt_cell_more *more = &c.line->more[c.word];
     for (uint32_t i = 0; i < n; i++) {
-        uint64_t l = last[i], f = first[i], m = more[i];
-        uint64_t is_gone = is_old(b, l) | (uint64_t) !((l ^ stamps[i]) & PT_STAMP_THREAD);
-        uint64_t moves = -((1 ^ is_gone) & is_old(b, f));
-        uint64_t moved = (m >> 16 & pt_cell_fields(PT_CELL_READ, 0xffff, 0)) |
-                         (m >> 4 & pt_cell_fields(PT_CELL_READ, 0, 15));
-        first[i] = (l & moves) | (f & ~moves);
-        more[i] = (m & ~(last_fields | (first_fields & moves))) | mine | (moved & moves);
+        uint64_t l = last[i], f = first[i];
+        uint64_t is_gone = is_old(b, l) | (uint64_t)!((l ^ stamps[i]) & PT_STAMP_THREAD);
+        moves[i] = -((1 ^ is_gone) & is_old(b, f));
+        first[i] = (l & moves[i]) | (f & ~moves[i]);
         last[i] = stamps[i];
+        any |= moves[i];
+    }
+    for (uint32_t i = 0; any && i < n; i++)
+        move_more(&more[i], moves[i]);
+    for (uint32_t i = 0; i < n; i++) {
+        more[i].tags[PT_CELL_READ_LAST] = pt_cell_tag(a->site, 15);
+        more[i].high |= pt_cell_high(PT_CELL_READ_LAST, 15);
     }
 }
 
@@ -92,9 +106,9 @@ bool pt_conflict_run(const struct pt_conflict *a, const struct pt_word *w, const
     const struct bounds b = {w->born,  a->first,        a->launch->clocks.n_warps,
                              cta_time, a->warp->number, a->warp->warp_time};
     bool is_single = pt_stamp_low(stamps[0]) == pt_stamp_high(stamps[0]);
+    const uint64_t *write = pt_cell_stamps(w->cell, PT_CELL_WRITE);
     const uint64_t *last = pt_cell_stamps(w->cell, PT_CELL_READ_LAST);
-    if (!are_old(&b, stamps, w->cell.at, n, is_single) ||
-        (a->is_constant && !are_none(w->cell.at, n)))
+    if (!are_old(&b, stamps, write, n, is_single) || (a->is_constant && !are_none(write, n)))
         return false;
     if (!(a->use & PT_USE_WRITE)) {
         if (!are_apart(&b, stamps, pt_cell_stamps(w->cell, PT_CELL_READ), last, n))

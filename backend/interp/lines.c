@@ -156,11 +156,11 @@ bool pt_line_see(struct pt_line *line, uint32_t room, const struct pt_line_bound
     return true;
 }
 
-static void split_access(const struct pt_line_access *e, struct pt_cell cells)
+static void split_access(const struct pt_line_access *e, struct pt_cells_line *cells)
 {
     for (uint32_t left = e->words; left; left &= left - 1) {
         uint32_t i = (uint32_t)__builtin_ctz(left);
-        struct pt_cell c = {cells.at + i, cells.stride};
+        struct pt_cell c = {cells, i};
         uint64_t last = pt_cell_stamp(c, PT_CELL_READ_LAST);
         uint64_t stamp = pt_line_stamp(e, i) & ~(UINT64_C(1) << PT_STAMP_IS_WRITE);
         if (!is_write(e) && last && pt_cell_widen(c, PT_CELL_READ_LAST, stamp, e->site, 15))
@@ -172,14 +172,14 @@ static void split_access(const struct pt_line_access *e, struct pt_cell cells)
     }
 }
 
-void pt_line_split(const struct pt_line *line, struct pt_cell cells)
+void pt_line_split(const struct pt_line *line, struct pt_cells_line *cells)
 {
     uint32_t words = 0;
     for (uint32_t i = 0; i < line->n; i++)
         words |= line->accesses[i].words;
     for (uint32_t left = words; left; left &= left - 1)
         for (int which = 0; which < PT_CELL_STAMPS; which++)
-            cells.at[(uint32_t)__builtin_ctz(left) + (size_t)which * cells.stride] = 0;
+            cells->stamps[which][__builtin_ctz(left)] = 0;
     for (uint32_t i = 0; i < line->n; i++)
         split_access(&line->accesses[i], cells);
 }

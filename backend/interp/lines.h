@@ -42,24 +42,26 @@ enum {
 };
 _Static_assert(PT_LINE_BYTES == 1 << PT_LINE_SHIFT, "a byte for each byte");
 
+/* A page's lines, of which one may be split into cells on its own. */
+struct pt_page_lines {
+    struct pt_cells_block *block; /* that they lie in */
+    bool has_split;
+    struct pt_cells_line alone;
+    char lines[1 << PT_PAGE_SHIFT];
+};
+
 static inline struct pt_line *pt_line_of(const struct pt_page *page, uint64_t address)
 {
     size_t in_page = address & ((1u << PT_PAGE_SHIFT) - 1);
-    return (struct pt_line *)(void *)&page->lines[in_page / PT_LINE_BYTES * PT_LINE_BYTES];
+    return (struct pt_line *)(void *)&page->lines->lines[in_page / PT_LINE_BYTES * PT_LINE_BYTES];
 }
-/* The cells of a page's line that is split: a pointer in the place of its accesses. */
-static inline uint64_t *pt_line_cells(const struct pt_line *line)
-{
-    return (uint64_t *)(uintptr_t)line->accesses[0].stamp;
-}
-/* The cell of the word at an address; at NULL: it is in a line. */
+/* The cell of the word at an address, without a line if that is not split. */
 static inline struct pt_cell pt_line_cell(const struct pt_page *page, uint64_t address)
 {
     if (page->cells)
         return pt_cells_at(page->cells, address >> 2 & (PT_PAGE_CELLS - 1));
-    const struct pt_line *line = pt_line_of(page, address);
-    if (line->is_split)
-        return pt_cells_at(pt_line_cells(line), address >> 2 & (PT_LINE_WORDS - 1));
+    if (pt_line_of(page, address)->is_split)
+        return pt_cells_at(&page->lines->alone, address >> 2 & (PT_LINE_WORDS - 1));
     return (struct pt_cell){NULL, 0};
 }
 
@@ -78,7 +80,7 @@ bool pt_line_see(struct pt_line *line, uint32_t room, const struct pt_line_bound
                  const struct pt_line_access *e);
 #define pt_line_split PT_LEVEL_NAME(pt_line_split)
 /* Writes what the line knows to the cells of its words. */
-void pt_line_split(const struct pt_line *line, struct pt_cell cells);
+void pt_line_split(const struct pt_line *line, struct pt_cells_line *cells);
 /* The lowest lane of a word; as if it went on to words before the first. */
 static inline uint32_t pt_line_lane(const struct pt_line_access *e, uint32_t word)
 {

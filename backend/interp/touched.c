@@ -50,7 +50,8 @@ static void tell_word(const struct telling *t, uint64_t address, const struct ac
         tell_access(t, address, read);
 }
 
-static void tell_cells(const struct telling *t, uint64_t first, uint64_t *cells, uint32_t n)
+static void tell_cells(const struct telling *t, uint64_t first, struct pt_cells_line *cells,
+                       uint32_t n)
 {
     for (uint32_t i = 0; i < n; i++) {
         struct pt_cell c = pt_cells_at(cells, i);
@@ -92,7 +93,7 @@ static void tell_page(const struct telling *t, const struct pt_page *page)
     for (uint64_t at = 0; at < 1u << PT_PAGE_SHIFT; at += PT_LINE_BYTES) {
         const struct pt_line *line = pt_line_of(page, at);
         if (line->is_split)
-            tell_cells(t, first + at, pt_line_cells(line), PT_LINE_WORDS);
+            tell_cells(t, first + at, &page->lines->alone, PT_LINE_WORDS);
         else
             tell_line(t, first + at, line);
     }

@@ -2,6 +2,10 @@
 add_executable(check_labelled check/labelled.c)
 target_link_libraries(check_labelled PRIVATE ptera)
 add_test(NAME check_labelled COMMAND check_labelled ${CMAKE_CURRENT_SOURCE_DIR}/check ${tool})
+# What the checker of races remembers stays within its bound.
+add_executable(check_memory check/memory.c)
+target_link_libraries(check_memory PRIVATE ptera)
+add_test(NAME check_memory COMMAND check_memory)
 # The right ones under all checkers.
 add_test(NAME check_twins COMMAND check_labelled --all ${CMAKE_CURRENT_SOURCE_DIR}/check ${tool})
 set_tests_properties(check_twins PROPERTIES LABELS long)
