@@ -171,7 +171,9 @@ static bool has_calling_loop(struct jit_facts *a)
 /* Values of so many chunks fit the registers. Without a loop they need not: what one chunk's chain
  * of operations waits for is longer than what it takes to put a value into memory and back. Nor
  * where they go to memory for each call of a lane function, whose start takes as long as several
- * chunks. What is loaded for one operation may come from memory where chunks are few. */
+ * chunks. What is loaded for one operation may come from memory where chunks are few. Of two chunks
+ * they need not where one's values are far too many: they come from memory either way, and chains
+ * of the one run while the other's wait. */
 static bool fits_registers(struct jit_facts *a, uint32_t copies)
 {
     uint32_t registers = a->unit->cpu->vector_registers;
@@ -180,9 +182,11 @@ static bool fits_registers(struct jit_facts *a, uint32_t copies)
     uint32_t variables = jit_local_memory_pressure(a);
     uint32_t pressure =
         jit_register_pressure_find(a, copies <= JIT_GROUP_COPIES_ENOUGH) + variables;
-    uint32_t percent =
-        a->unit->f->loops.n || variables ? JIT_GROUP_REGISTERS_LOOP : JIT_GROUP_REGISTERS_STRAIGHT;
-    return copies * pressure * 100 <= registers * percent;
+    bool has_loops = a->unit->f->loops.n || variables;
+    uint32_t percent = has_loops ? JIT_GROUP_REGISTERS_LOOP : JIT_GROUP_REGISTERS_STRAIGHT;
+    bool is_spilled = copies <= JIT_GROUP_COPIES_SPILLED && has_loops && !variables &&
+                      pressure * 100 > registers * JIT_GROUP_REGISTERS_SPILLED;
+    return is_spilled || copies * pressure * 100 <= registers * percent;
 }
 
 /* Several chunks share the work that is the same for all, above all a loop's. Device functions are
