@@ -11,6 +11,8 @@
 
 #include "ir/arena.h"
 
+struct pt_steps;
+
 enum { PT_TRACED_LANES = 32 };
 
 /* An access of a thread. */
@@ -31,6 +33,8 @@ struct pt_traced_thread {
 };
 
 struct pt_traced {
+    /* backend/steps.h: to be told, and all else here is not used; or NULL */
+    struct pt_steps *steps;
     const struct pt_allocator *allocator;
     enum { PT_TRACED_RECORD, PT_TRACED_COMPARE, PT_TRACED_FETCH } mode;
     struct pt_traced_thread *threads;

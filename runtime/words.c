@@ -46,13 +46,23 @@ static const char *file_name(const struct pt_module *ir, uint32_t file)
     return file < ir->files.n && ir->files.v[file].name ? ir->files.v[file].name : "?";
 }
 
+bool pt_words_find_source(const struct pt_module *ir, const struct pt_insn *insn, const char **file,
+                          uint32_t *line)
+{
+    if (insn->loc == PT_NONE || insn->loc >= ir->locs.n)
+        return false;
+    const struct pt_loc *loc = &ir->locs.v[insn->loc];
+    *file = file_name(ir, loc->file);
+    *line = loc->line;
+    return true;
+}
+
 void pt_words_source(struct pt_words *w, const struct pt_insn *insn)
 {
-    const struct pt_module *ir = &w->job->kernel->module->ir;
-    if (insn->loc == PT_NONE || insn->loc >= ir->locs.n)
-        return;
-    const struct pt_loc *loc = &ir->locs.v[insn->loc];
-    pt_words_put(w, " (%s:%" PRIu32 ")", file_name(ir, loc->file), loc->line);
+    const char *file;
+    uint32_t line;
+    if (pt_words_find_source(&w->job->kernel->module->ir, insn, &file, &line))
+        pt_words_put(w, " (%s:%" PRIu32 ")", file, line);
 }
 
 void pt_words_place(struct pt_words *w, uint32_t func, uint32_t index, bool has_column)

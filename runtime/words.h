@@ -14,6 +14,9 @@ __attribute__((format(printf, 2, 3))) void pt_words_put(struct pt_words *w, cons
                                                         ...);
 /* The line of the source, where that is known: " (k.cu:12)". */
 void pt_words_source(struct pt_words *w, const struct pt_insn *insn);
+/* Where the source is that an instruction was made of. False: that is not known. */
+bool pt_words_find_source(const struct pt_module *ir, const struct pt_insn *insn, const char **file,
+                          uint32_t *line);
 /* "FILE:LINE", with ":COL" if it is asked for, and the line of the source. */
 void pt_words_place(struct pt_words *w, uint32_t func, uint32_t insn, bool has_column);
 /* ", CTA (X,Y,Z)" */

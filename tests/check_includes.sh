@@ -25,7 +25,7 @@ check frontend 'frontend/|ir/'
 check backend/semantics 'backend/semantics/|ir/'
 check backend/interp \
     'backend/(interp|semantics)/|backend/(exec|observers?|barrier|order|sreg).(h|def)|ir/'\
-'|backend/(findings?|shadow|schedule|written|traced|mbarriers|counts|timed).(h|def)'\
+'|backend/(findings?|shadow|schedule|written|traced|mbarriers|counts|timed|steps).(h|def)'\
 '|frontend/lower.h'
 # The compiler's floors: each may include those before it.
 jit='backend/jit/(jit|bitset|tune).(h|def)|backend/semantics/|ir/'
@@ -44,9 +44,10 @@ else
     passed=$((passed + 1))
 fi
 check runtime/registers 'runtime/registers/|ir/'
-runtime='runtime/[a-z_]*\.(h|def)"|runtime/registers/estimate.h|frontend/|ir/|ptera.h'
+runtime='runtime/[a-z_]*\.(h|def)"|runtime/registers/estimate.h|frontend/|ir/|ptera(_trace)?.h'
 runtime="$runtime|backend/(exec|native|observer|barrier|cache_folder|findings|shadow)\.(h|def)"
-runtime="$runtime|backend/(schedule|written|traced|mbarriers|counts)\.h|backend/timed\.(h|def)"
+runtime="$runtime|backend/(schedule|written|traced|mbarriers|counts|steps)\.h"
+runtime="$runtime|backend/timed\.(h|def)"
 runtime="$runtime|backend/semantics/surface.h"
 check runtime "$runtime" 'cuda*' compilers ocelot registers nvml
 driver="backend/semantics/(tensormap(_encode)?|texture|surface).h|backend/shadow.h"
@@ -57,8 +58,9 @@ check runtime/compilers 'runtime/compilers/|frontend/|ir/'
 check runtime/ocelot 'runtime/ocelot/|ptera.h'
 runtime='runtime/(cuda/summary|cudart/refuse|compilers/behind|nvml/abi|cuda/vendor).h'
 runtime="$runtime|runtime/(device.h|trace_file.h|finding_fields.def)|backend/timed.(h|def)"
-check tools "tools/|frontend/(cubin|fatbin|link_text).h|$runtime|ir/|ptera.h" fuzz conform
-check tools/fuzz 'tools/fuzz/|ir/|backend/native.h|ptera.h'
+check tools "tools/|frontend/(cubin|fatbin|link_text).h|$runtime|ir/|ptera(_trace)?.h" fuzz conform
+check tools/fuzz \
+    'tools/fuzz/|tools/conform/driver.h|tools/slice.h|ir/|backend/native.h|ptera(_trace)?.h'
 check tools/conform 'tools/conform/|runtime/cuda/abi.h'
 check tests/api 'ptera.h|tests/'
 echo "includes: $passed passed, $failed failed, 0 skipped"

@@ -14,6 +14,7 @@ enum exit_status {
 int command_run(int argc, char **argv);
 int command_check(int argc, char **argv);
 int command_profile(int argc, char **argv);
+int command_trace(int argc, char **argv);
 int command_verify(int argc, char **argv);
 int command_compile(int argc, char **argv);
 int command_info(int argc, char **argv);

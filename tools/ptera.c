@@ -14,6 +14,7 @@ static const struct command {
     {"run", command_run, "run a kernel of a PTX file on given arguments"},
     {"check", command_check, "run a kernel under a checker"},
     {"profile", command_profile, "count what a kernel does"},
+    {"trace", command_trace, "show what threads do, step by step, or where two traces part"},
     {"verify", command_verify, "check PTX files as NVIDIA's assembler would"},
     {"compile", command_compile, "show a PTX file as tokens, syntax tree, IR or native code"},
     {"exec", command_exec, "run a CUDA program on the CPU"},

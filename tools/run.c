@@ -46,6 +46,7 @@ enum { MAX_ARGS = 1024 };
 
 struct options {
     const char *command; /* for messages: run */
+    const struct run_setup *setup;
     const char *file, *kernel;
     ptera_options engine;
     ptera_launch launch;
@@ -181,8 +182,10 @@ static int parse_options(int argc, char **argv, struct options *o)
     }
     if (!o->file)
         fprintf(stderr, "ptera %s: no PTX file given (ptera %s --help)\n", o->command, o->command);
-    else if (o->both && (o->launch.checks || o->engine.observe))
+    else if (o->both && (o->launch.checks || o->setup->tracing || o->engine.observe))
         return wrong_usage(o, "watched kernels are interpreted:", "--engine both");
+    else if (o->setup->tracing && o->launch.backend == PTERA_BACKEND_JIT)
+        return wrong_usage(o, "traced kernels are interpreted:", "--engine jit");
     return o->file ? EXIT_GOOD : EXIT_USAGE;
 }
 
@@ -233,7 +236,9 @@ static void show_time(const ptera_kernel *kernel, double ms)
 static ptera_result run_timed(ptera_kernel *kernel, struct options *o)
 {
     double start = now_ms();
-    ptera_result r = ptera_kernel_launch(kernel, &o->launch);
+    const ptera_tracing *tracing = o->setup->tracing;
+    ptera_result r = tracing ? ptera_kernel_trace(kernel, &o->launch, tracing)
+                             : ptera_kernel_launch(kernel, &o->launch);
     if (o->time)
         show_time(kernel, now_ms() - start);
     return r;
@@ -280,6 +285,8 @@ static int launch(ptera_engine *engine, ptera_module *module, ptera_kernel *kern
         values[i] = args[i].is_buffer ? (const void *)&args[i].data : args[i].data;
     o->launch.parameters = values;
     o->launch.n_parameters = o->n_args;
+    if (o->setup->begin)
+        o->setup->begin(o->setup->ud, module, args, o->n_args);
     if (o->both)
         return launch_both(engine, module, kernel, o, args);
     ptera_result r = run_timed(kernel, o);
@@ -320,6 +327,7 @@ int run_kernel(int argc, char **argv, const struct run_setup *setup)
 {
     static struct options o;
     o.command = setup->command;
+    o.setup = setup;
     o.launch = setup->launch;
     o.engine = setup->engine;
     o.engine.print = print_text;

@@ -1,7 +1,9 @@
 /* Traces what threads read and write (backend/traced.h), in programs whose warps take turns: the
  * address, with what is written before the access, with what was read behind it. Left out are tests
- * of what others do: loops that wait, and mbarriers. */
+ * of what others do: loops that wait, and mbarriers. Or tells steps (steps.h). */
 #include "backend/interp/address.h"
+#include "backend/interp/steps.h"
+#include "backend/interp/values.h"
 #include "backend/observer.h"
 #include "backend/traced.h"
 
@@ -41,14 +43,10 @@ static uint64_t value_of(const struct pt_event *e, const struct pt_operand *o, u
         return (uint64_t)o->imm;
     if (o->kind != PT_OPND_REG)
         return 0;
-    const struct pt_body *body = e->frame->body;
-    const char *slot = (const char *)e->frame + body->slots[o->index];
-    unsigned bits = pt_type_bits((enum pt_type)body->func->regs.v[o->index].type);
-    if (bits <= 1)
-        return *(const uint32_t *)(const void *)slot >> lane & 1;
-    if (bits <= 32)
-        return ((const uint32_t *)(const void *)slot)[lane];
-    return place_of(e, ((const uint64_t *)(const void *)slot)[bits > 64 ? 2 * lane : lane]);
+    unsigned bits = pt_type_bits((enum pt_type)e->frame->body->func->regs.v[o->index].type);
+    uint64_t value[2];
+    pt_values_get(e->frame, o->index, lane, value);
+    return bits <= 32 ? value[0] : place_of(e, value[0]);
 }
 
 /* Of an operand that may be a vector: its first value, and all of them mixed into *hash. */
@@ -107,6 +105,10 @@ static struct pt_traced_event event_of(const struct pt_event *e, uint32_t lane, 
 static bool see_access(const struct pt_event *e, const struct pt_access *a)
 {
     struct pt_traced *t = traced_of(e);
+    if (t->steps) {
+        pt_steps_see_access(e, a);
+        return true;
+    }
     t->now.lanes = 0;
     for (uint32_t left = a->use & PT_USE_WRITE ? e->lanes : 0; left; left &= left - 1) {
         uint32_t lane = (uint32_t)__builtin_ctz(left);
@@ -174,7 +176,7 @@ static void see_accessed(const struct pt_event *e)
     struct pt_traced *t = traced_of(e);
     uint32_t lanes = t->now.lanes;
     t->now.lanes = 0;
-    if (t->event.is_there || t->now.func != e->func || t->now.insn != e->insn)
+    if (t->steps || t->event.is_there || t->now.func != e->func || t->now.insn != e->insn)
         return;
     uint64_t first =
         pt_cta_number(e->warp->cta) * e->warp->cta->launch->threads + e->warp->index * PT_WARP_SIZE;
@@ -189,5 +191,20 @@ static void see_accessed(const struct pt_event *e)
     }
 }
 
-const struct pt_observer PT_LEVEL_NAME(pt_observer_order_trace) = {
-    .name = "", .access = see_access, .accessed = see_accessed};
+static void see_instruction(const struct pt_event *e)
+{
+    if (traced_of(e)->steps)
+        pt_steps_see_instruction(e);
+}
+
+static void see_exited(const struct pt_event *e)
+{
+    if (traced_of(e)->steps)
+        pt_steps_see_exited(e);
+}
+
+const struct pt_observer PT_LEVEL_NAME(pt_observer_order_trace) = {.name = "",
+                                                                   .access = see_access,
+                                                                   .accessed = see_accessed,
+                                                                   .instruction = see_instruction,
+                                                                   .exited = see_exited};
