@@ -83,6 +83,7 @@ struct jit_facts {
     bool is_one_region;       /* the kernel is one region: no value goes through memory */
     bool has_steps;           /* the interpreter runs some instructions */
     uint32_t interleave_loop; /* the loop, + 1, in which CTAs interleave; 0: they do not */
+    unsigned row_groups;      /* jit_cta_rows_find's */
     /* See struct pt_native; front_bytes of a warp lie at the start of scratch memory. */
     uint32_t scratch_bytes, front_bytes;
     uint32_t stack;               /* in scratch memory: where threads' stacks end (alloca.c) */
@@ -107,6 +108,9 @@ struct jit_code {
     LLVMValueRef interleave_exit; /* in scratch memory: number of the exit taken */
     /* cta_interleave.c: where a turn begins that is not the first */
     LLVMBasicBlockRef interleave_resume;
+    struct jit_cta_rows { /* cta_rows.c, allocas: the first group that runs, the row's first CTA */
+        LLVMValueRef group, first;
+    } rows;
     LLVMValueRef cta, launch, fault, scratch, params, shared;
     LLVMValueRef id[3];        /* i32: %ctaid */
     LLVMValueRef shared_bytes; /* i32: of the CTA's window */

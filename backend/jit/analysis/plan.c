@@ -5,6 +5,7 @@
 
 #include "backend/jit/analysis/call_info.h"
 #include "backend/jit/analysis/cta_interleave_plan.h"
+#include "backend/jit/analysis/cta_rows.h"
 #include "backend/jit/analysis/def_use.h"
 #include "backend/jit/analysis/group_size.h"
 #include "backend/jit/analysis/insn_info.h"
@@ -389,6 +390,7 @@ bool jit_plan_find(struct jit_facts *a, struct jit_plan *plan)
     find_partial(a, plan);
     a->starts_full = threads && threads % group == 0;
     a->has_steps = jit_insn_info_has_steps(a);
+    a->row_groups = jit_cta_rows_find(a);
     jit_scratch_layout_place_stack(a, plan);
     find_crossing(a, plan);
     jit_cta_interleave_plan_place_kept(a, plan);

@@ -22,7 +22,7 @@ static bool has_rows(const struct jit_facts *a)
 {
     const struct pt_uniformity_shape *s = &a->uniformity->shape;
     uint32_t row = s->block[0], width = a->unit->width;
-    if (a->is_resumable || !row || (row % width && width % row) ||
+    if (a->is_resumable || a->row_groups || !row || (row % width && width % row) ||
         a->copies % jit_repeated_loads_period(a))
         return false;
     return s->block[0] * s->block[1] * s->block[2] > (row > width ? row : width);

@@ -9,6 +9,7 @@
 #include "backend/jit/control/barrier_reduce.h"
 #include "backend/jit/control/coverage.h"
 #include "backend/jit/control/cta_interleave.h"
+#include "backend/jit/control/cta_rows.h"
 #include "backend/jit/control/region.h"
 #include "backend/jit/control/region_spill.h"
 #include "backend/jit/control/resumable_warp.h"
@@ -197,6 +198,7 @@ static bool generate(struct jit_facts *facts, struct jit *j)
     make_variables(j, &plan);
     facts->streaming = jit_nontemporal_find(j);
     make_starts(j, &plan);
+    jit_cta_rows_begin(j);
     if (j->facts->is_resumable)
         jit_resumable_warp_begin(j, &plan);
     else if (plan.interleave.region)

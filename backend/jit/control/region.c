@@ -23,6 +23,7 @@
 #include "backend/jit/control/coverage.h"
 #include "backend/jit/control/cta_end.h"
 #include "backend/jit/control/cta_interleave.h"
+#include "backend/jit/control/cta_rows.h"
 #include "backend/jit/control/flow.h"
 #include "backend/jit/control/gen.h"
 #include "backend/jit/control/per_lane_loop.h"
@@ -397,8 +398,11 @@ static LLVMValueRef threads_of(const struct jit *j)
                      offsetof(struct pt_launch, threads));
 }
 
-static LLVMValueRef groups_of(const struct jit *j)
+/* Behind the last group that runs now. */
+static LLVMValueRef end_of_groups(const struct jit *j)
 {
+    if (j->facts->row_groups)
+        return jit_cta_rows_end_group(j);
     uint32_t group = j->unit->width * j->facts->copies;
     LLVMValueRef up = LLVMBuildAdd(j->code->b, threads_of(j), jit_i32(j, group - 1), "");
     return LLVMBuildUDiv(j->code->b, up, jit_i32(j, group), "");
@@ -592,7 +596,8 @@ static bool run_groups(struct jit_gen *g, LLVMValueRef count, LLVMBasicBlockRef 
     LLVMBuildStore(j->code->b, jit_i32(j, UINT32_MAX), g->code->next);
     if (jit_cta_interleave_applies(g))
         jit_cta_interleave_open(g);
-    LLVMBuildStore(j->code->b, jit_i32(j, 0), count);
+    LLVMValueRef first = j->facts->row_groups ? jit_cta_rows_first_group(j) : jit_i32(j, 0);
+    LLVMBuildStore(j->code->b, first, count);
     LLVMBuildBr(j->code->b, head);
     jit_continue_in(j, head);
     of_group.group = LLVMBuildLoad2(j->code->b, i32, count, "");
@@ -604,8 +609,8 @@ static bool run_groups(struct jit_gen *g, LLVMValueRef count, LLVMBasicBlockRef 
     LLVMValueRef more = LLVMBuildAdd(j->code->b, of_group.group, jit_i32(j, 1), "");
     LLVMBuildStore(j->code->b, more, count);
     LLVMBasicBlockRef after = jit_new_block(j, "after_groups");
-    LLVMBuildCondBr(j->code->b, LLVMBuildICmp(j->code->b, LLVMIntULT, more, groups_of(j), ""), head,
-                    after);
+    LLVMBuildCondBr(j->code->b, LLVMBuildICmp(j->code->b, LLVMIntULT, more, end_of_groups(j), ""),
+                    head, after);
     jit_continue_in(j, after);
     if (jit_cta_interleave_applies(g))
         jit_cta_interleave_close(g);
