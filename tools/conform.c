@@ -28,7 +28,7 @@ static const char conform_help[] =
     "  --level quick|full     how many of the rows (quick)\n"
     "  --format text|json|junit|html\n"
     "  --output FILE          where the report goes (standard output)\n"
-    "  --known FILE           rows that do not pass, and why, a line each with a tab between\n"
+    "  --known FILE           rows that do not pass, and why (docs/conformance.md)\n"
     "  --timeout SECONDS      that a row may take (30)\n"
     "  --workers N            processes (one a CPU)\n"
     "  --list                 the rows, not run\n"

@@ -6,11 +6,6 @@
 #include "tools/html.h"
 #include "tools/report.h"
 
-bool conform_report_passes(const struct conform_row *row)
-{
-    return row->known || verdict_facts[row->verdict].is_good;
-}
-
 /* ---- text ------------------------------------------------------------------------------------ */
 
 /* Rows of one chapter follow each other. */
@@ -48,10 +43,12 @@ static void put_text(FILE *out, const struct conform_report *r)
     }
     for (size_t i = 0; i < rows->n; i++) {
         const struct conform_row *row = &rows->v[i];
-        if (!verdict_facts[row->verdict].is_good || row->verdict == VERDICT_CLOSE)
+        bool is_known = conform_row_is_known(row);
+        if (row->verdict == VERDICT_CLOSE ||
+            (!verdict_facts[row->verdict].is_good && row->verdict != VERDICT_UNTRIED))
             fprintf(out, "\n%s (%s): %s: %s%s%s", conform_row_id(row, id), row->form,
-                    verdict_facts[row->verdict].name, row->text, row->known ? "; known: " : "",
-                    row->known ? row->known : "");
+                    verdict_facts[row->verdict].name, row->text, is_known ? "; known: " : "",
+                    is_known ? row->known : "");
     }
     fprintf(out, "\n");
 }
@@ -80,7 +77,7 @@ static void put_json(FILE *out, const struct conform_report *r)
         put_field(out, "form", row->form, ", ");
         put_field(out, "verdict", verdict_facts[row->verdict].name, ", ");
         put_field(out, "text", row->text, ", ");
-        put_field(out, "known", row->known ? row->known : "", ", ");
+        put_field(out, "known", conform_row_is_known(row) ? row->known : "", ", ");
         fputc('}', out);
     }
     fprintf(out, "\n]}\n");
@@ -101,8 +98,8 @@ static void put_junit(FILE *out, const struct conform_report *r)
     char id[ROW_ID];
     size_t failures = 0, skipped = 0;
     for (size_t i = 0; i < rows->n; i++) {
-        failures += !conform_report_passes(&rows->v[i]);
-        skipped += rows->v[i].known || rows->v[i].verdict == VERDICT_SKIPPED;
+        failures += !conform_row_passes(&rows->v[i]);
+        skipped += conform_row_is_known(&rows->v[i]) || rows->v[i].verdict == VERDICT_SKIPPED;
     }
     fprintf(out,
             "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuite name=\"ptera conform\" "
@@ -113,15 +110,15 @@ static void put_junit(FILE *out, const struct conform_report *r)
         fprintf(out, "<testcase");
         put_attribute(out, "classname", row->set->name);
         put_attribute(out, "name", conform_row_id(row, id));
-        bool is_skipped = row->known || row->verdict == VERDICT_SKIPPED;
-        if (conform_report_passes(row) && !is_skipped) {
+        bool is_skipped = conform_row_is_known(row) || row->verdict == VERDICT_SKIPPED;
+        if (conform_row_passes(row) && !is_skipped) {
             fprintf(out, "/>\n");
             continue;
         }
         fprintf(out, "><%s", is_skipped ? "skipped" : "failure");
         if (!is_skipped)
             put_attribute(out, "type", verdict_facts[row->verdict].name);
-        put_attribute(out, "message", row->known ? row->known : row->text);
+        put_attribute(out, "message", conform_row_is_known(row) ? row->known : row->text);
         fprintf(out, ">");
         html_put_text(out, row->form);
         fprintf(out, "</%s></testcase>\n", is_skipped ? "skipped" : "failure");
@@ -153,6 +150,6 @@ bool conform_report_put(FILE *out, const char *format, const struct conform_repo
         if (!strcmp(formats[i].name, format))
             formats[i].put(out, report);
     for (size_t i = 0; i < report->list->rows.n; i++)
-        passes &= conform_report_passes(&report->list->rows.v[i]);
+        passes &= conform_row_passes(&report->list->rows.v[i]);
     return passes;
 }

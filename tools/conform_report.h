@@ -22,7 +22,4 @@ bool conform_report_put(FILE *out, const char *format, const struct conform_repo
 int conform_compare_put(FILE *out, char **paths, int n);
 void conform_report_html(FILE *out, const struct conform_report *report);
 
-/* Whether the row is as it should be, or known not to be. */
-bool conform_report_passes(const struct conform_row *row);
-
 #endif

@@ -9,7 +9,7 @@
 
 #include "tools/conform/kind.h"
 
-enum { SET_FIELDS = 8, KNOWN_FIELDS = 2, FORMAT = 1 };
+enum { SET_FIELDS = 8, KNOWN_FIELDS = 3, FORMAT = 1 };
 
 static bool read_sets(struct conform_list *list, struct suite *suite)
 {
@@ -85,7 +85,14 @@ static bool read_rows(struct conform_list *list, const struct conform_set *set,
     return ok;
 }
 
-/* A line: how a row's id begins, and why it does not pass. */
+static void set_known(struct conform_row *row, char **field)
+{
+    row->known = *field[2] ? field[2] : "no reason is given";
+    row->known_text = !*field[1] || !strcmp(field[1], "-") ? NULL : field[1];
+}
+
+/* A line: how a row's id begins, words that its text then has or "-", why it does not pass. A later
+ * line goes before an earlier one. */
 static bool read_known(struct conform_list *list, struct suite *suite, const char *path)
 {
     char *field[KNOWN_FIELDS];
@@ -98,7 +105,7 @@ static bool read_known(struct conform_list *list, struct suite *suite, const cha
             char id[ROW_ID];
             conform_row_id(&list->rows.v[i], id);
             if (is_chosen(field[0], id, false))
-                list->rows.v[i].known = *field[1] ? field[1] : "no reason is given";
+                set_known(&list->rows.v[i], field);
         }
     return true;
 }

@@ -58,6 +58,23 @@ static double now(void)
     return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
+static volatile sig_atomic_t is_interrupted;
+
+static void interrupt(int signal)
+{
+    (void)signal;
+    is_interrupted = true;
+}
+
+/* Sets what a signal to end does; or back. */
+static void catch_signals(bool is_set)
+{
+    struct sigaction action = {.sa_handler = is_set ? interrupt : SIG_DFL};
+    sigemptyset(&action.sa_mask);
+    sigaction(SIGINT, &action, NULL);
+    sigaction(SIGTERM, &action, NULL);
+}
+
 /* ---- in a worker ----------------------------------------------------------------------------- */
 
 static void say(int to, const struct message *message)
@@ -114,6 +131,7 @@ static bool start(struct pool *pool, struct child *c)
     fflush(NULL);
     c->pid = fork();
     if (c->pid == 0) {
+        catch_signals(false);
         close(ends[0]);
         for (unsigned i = 0; i < pool->options->workers; i++)
             if (pool->child[i].pid > 0 && &pool->child[i] != c)
@@ -135,7 +153,6 @@ static bool start(struct pool *pool, struct child *c)
 static bool keep(struct pool *pool, size_t row, const struct result *result)
 {
     struct conform_row *r = &pool->rows->v[row];
-    r->has_run = true;
     r->verdict = result->verdict;
     r->text = strdup(result->text);
     return r->text || give_up(pool, "no memory");
@@ -231,13 +248,28 @@ static bool wait_for_any(struct pool *pool)
     if (!n)
         return false;
     double left = first - now();
-    poll(fds, n, left > 0 ? (int)(left * 1000) + 1 : 0);
+    if (poll(fds, n, left > 0 ? (int)(left * 1000) + 1 : 0) < 0)
+        return true; /* a signal */
     for (unsigned k = 0; k < n; k++) {
         struct child *c = &pool->child[which[k]];
         if (fds[k].revents ? !listen(pool, c) : c->deadline < now())
             bury(pool, c, !fds[k].revents);
     }
     return true;
+}
+
+static void end_all(struct pool *pool)
+{
+    static const struct result untried = {.verdict = VERDICT_UNTRIED};
+    for (unsigned i = 0; i < pool->options->workers; i++)
+        if (pool->child[i].pid) {
+            kill(pool->child[i].pid, SIGKILL);
+            waitpid(pool->child[i].pid, NULL, 0);
+            close(pool->child[i].from);
+        }
+    for (size_t i = 0; is_interrupted && i < pool->rows->n; i++)
+        if (!pool->rows->v[i].text)
+            keep(pool, i, &untried);
 }
 
 bool conform_pool_run(const struct pool_options *options, struct conform_rows *rows,
@@ -254,19 +286,16 @@ bool conform_pool_run(const struct pool_options *options, struct conform_rows *r
     }
     *pool = (struct pool){
         .options = &limited, .rows = rows, .device = device, .why = why, .why_bytes = why_bytes};
+    catch_signals(true);
     for (unsigned i = 0; i < limited.workers && !pool->is_unusable; i++) {
         pool->child[i].next = i;
         if (i < rows->n)
             start(pool, &pool->child[i]);
     }
-    while (!pool->is_unusable && wait_for_any(pool))
+    while (!pool->is_unusable && !is_interrupted && wait_for_any(pool))
         continue;
-    for (unsigned i = 0; i < limited.workers; i++)
-        if (pool->child[i].pid) {
-            kill(pool->child[i].pid, SIGKILL);
-            waitpid(pool->child[i].pid, NULL, 0);
-            close(pool->child[i].from);
-        }
+    end_all(pool);
+    catch_signals(false);
     bool ok = !pool->is_unusable;
     free(pool);
     return ok;

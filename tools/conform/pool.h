@@ -16,7 +16,8 @@ struct pool_device {
     int capability, version;
 };
 
-/* Runs all rows: each gets its result. False: none can be run, `why` says why. */
+/* Runs all rows: each gets its result. Interrupted (SIGINT, SIGTERM), it ends: those that have not
+ * run are untried. False: none can be run, `why` says why. */
 bool conform_pool_run(const struct pool_options *options, struct conform_rows *rows,
                       struct pool_device *device, char *why, size_t why_bytes);
 

@@ -33,10 +33,10 @@ struct conform_row {
     void *data;                        /* the kind's, an allocation */
     const char *otherwise;             /* why Ptera's own library does otherwise, or NULL */
     const char *known;                 /* why it is expected not to pass, or NULL */
+    const char *known_text;            /* and what its text then has, or NULL */
     /* what came of it */
-    bool has_run;
     enum verdict verdict;
-    char *text;
+    char *text; /* NULL: it has not run */
 };
 
 struct conform_rows {
@@ -50,6 +50,11 @@ const char *conform_row_id(const struct conform_row *row, char id[ROW_ID]);
 
 /* False: no memory. */
 bool conform_row_add(struct conform_rows *rows, const struct conform_row *row);
+
+/* Whether it is as it should be, or known not to be. */
+bool conform_row_passes(const struct conform_row *row);
+/* Whether what came of it is what is known. */
+bool conform_row_is_known(const struct conform_row *row);
 
 void conform_row_free(struct conform_rows *rows);
 
