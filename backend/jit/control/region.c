@@ -26,6 +26,7 @@
 #include "backend/jit/control/cta_rows.h"
 #include "backend/jit/control/flow.h"
 #include "backend/jit/control/gen.h"
+#include "backend/jit/control/idle_cta.h"
 #include "backend/jit/control/per_lane_loop.h"
 #include "backend/jit/control/region_spill.h"
 #include "backend/jit/control/region_versions.h"
@@ -701,6 +702,8 @@ bool jit_region_generate(const struct jit *before, const struct jit_plan *plan,
     jit_continue_in(j, j->code->regions[region - plan->regions]);
     jit_stop_poll_emit(j, j->unit->f->blocks.v[region->entry].first);
     jit_mem_check_refresh(j);
+    if (region == plan->regions && !jit_idle_cta_end(j, plan))
+        return false;
     bool has_versions = !jit_cta_interleave_applies(&g) && jit_region_versions_find(&g, &versions);
     return has_versions ? run_versions(&g, &versions) : run_version(&g);
 }

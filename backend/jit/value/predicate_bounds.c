@@ -244,7 +244,7 @@ static struct jit_bounds both(const struct jit *j, struct jit_bounds a, struct j
                                LLVMBuildAnd(j->code->b, a.none, b.none, "")};
 }
 
-static LLVMValueRef compare(const struct jit *j, LLVMValueRef a, LLVMValueRef b)
+LLVMValueRef jit_predicate_bounds_compare(const struct jit *j, LLVMValueRef a, LLVMValueRef b)
 {
     struct jit_op op = {
         .j = j, .b = j->code->b, .lanes = 1, .form = j->form, .insn = j->insn, .n = 2, .a = {a, b}};
@@ -279,8 +279,10 @@ static struct jit_bounds bounds_of_lanes(const struct jit *j, unsigned copy, uns
         LLVMIntPredicate up = is_signed ? LLVMIntSLE : LLVMIntULE;
         LLVMValueRef rises =
             LLVMBuildICmp(j->code->b, up, stride > 0 ? first : last, stride > 0 ? last : first, "");
-        LLVMValueRef a = affine ? compare(j, bound, first) : compare(j, first, bound);
-        LLVMValueRef b = affine ? compare(j, bound, last) : compare(j, last, bound);
+        LLVMValueRef a = affine ? jit_predicate_bounds_compare(j, bound, first)
+                                : jit_predicate_bounds_compare(j, first, bound);
+        LLVMValueRef b = affine ? jit_predicate_bounds_compare(j, bound, last)
+                                : jit_predicate_bounds_compare(j, last, bound);
         all = LLVMBuildAnd(j->code->b, rises, LLVMBuildAnd(j->code->b, a, b, ""), "");
         none = LLVMBuildAnd(j->code->b, rises,
                             LLVMBuildNot(j->code->b, LLVMBuildOr(j->code->b, a, b, ""), ""), "");
@@ -299,7 +301,7 @@ static struct jit_bounds bounds_of_count(const struct jit *j)
         side[i] = o[i].kind == PT_OPND_REG && j->facts->regs[o[i].index].counter_loop
                       ? jit_loop_counter_read(j, o[i].index)
                       : jit_registers_read(j, &o[i], 0, (enum pt_type)j->form->type[0], 1, false);
-    LLVMValueRef holds = compare(j, side[0], side[1]);
+    LLVMValueRef holds = jit_predicate_bounds_compare(j, side[0], side[1]);
     return (struct jit_bounds){holds, LLVMBuildNot(j->code->b, holds, "")};
 }
 
@@ -380,18 +382,23 @@ static struct jit_bounds bounds_of_source(const struct jit *j, const struct pt_o
     return bounds;
 }
 
+struct jit_bounds jit_predicate_bounds_join(const struct jit *j, const struct pt_form *form,
+                                            struct jit_bounds a, struct jit_bounds b)
+{
+    if (form->op == PT_OP_and_pred)
+        return (struct jit_bounds){LLVMBuildAnd(j->code->b, a.all, b.all, ""),
+                                   LLVMBuildOr(j->code->b, a.none, b.none, "")};
+    return (struct jit_bounds){LLVMBuildOr(j->code->b, a.all, b.all, ""),
+                               LLVMBuildAnd(j->code->b, a.none, b.none, "")};
+}
+
 static struct jit_bounds bounds_of_logic(const struct jit *j)
 {
     const struct pt_operand *o = &j->unit->f->operands.v[j->insn->operands];
     struct jit_bounds a = bounds_of_source(j, &o[1]);
     if (j->form->op == PT_OP_not_pred)
         return (struct jit_bounds){a.none, a.all};
-    struct jit_bounds b = bounds_of_source(j, &o[2]);
-    if (j->form->op == PT_OP_and_pred)
-        return (struct jit_bounds){LLVMBuildAnd(j->code->b, a.all, b.all, ""),
-                                   LLVMBuildOr(j->code->b, a.none, b.none, "")};
-    return (struct jit_bounds){LLVMBuildOr(j->code->b, a.all, b.all, ""),
-                               LLVMBuildAnd(j->code->b, a.none, b.none, "")};
+    return jit_predicate_bounds_join(j, j->form, a, bounds_of_source(j, &o[2]));
 }
 
 static LLVMValueRef make_slot(const struct jit *j)

@@ -25,4 +25,11 @@ bool jit_predicate_bounds_is_known_in(const struct jit *j, uint32_t reg, uint32_
 bool jit_predicate_bounds_load(const struct jit *j, const struct pt_operand *o,
                                struct jit_bounds *bounds);
 
+/* What j->insn, a comparison of integers, tells of two values of its type. */
+LLVMValueRef jit_predicate_bounds_compare(const struct jit *j, LLVMValueRef a, LLVMValueRef b);
+
+/* The bounds of what and.pred, or else or.pred, makes of two predicates. */
+struct jit_bounds jit_predicate_bounds_join(const struct jit *j, const struct pt_form *form,
+                                            struct jit_bounds a, struct jit_bounds b);
+
 #endif
