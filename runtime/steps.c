@@ -2,6 +2,7 @@
 #include "ptera_trace.h"
 
 #include <pthread.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "backend/observer.h"
@@ -34,6 +35,26 @@ static bool alloc_told(ptera_engine *engine, struct told *told, unsigned n)
     return told->values;
 }
 
+/* Its name in the text: that of a web (ir/web.c) ends in '$' and its own number. */
+static void put_name(const struct pt_func *func, uint32_t reg, char name[NAME_BYTES])
+{
+    pt_print_reg(func, reg, name, NAME_BYTES);
+    for (char *last; (last = strrchr(name, '$'));) {
+        uint32_t number = (uint32_t)strtoul(last + 1, NULL, 10);
+        if (number != reg)
+            return;
+        while (last > name && last[-1] == '$')
+            last--;
+        *last = 0;
+        /* it may be the web of one that was split before */
+        last = strrchr(name, '$');
+        reg = last ? (uint32_t)strtoul(last + 1, NULL, 10) : reg;
+        if (!last || reg >= func->regs.n || !func->regs.v[reg].name ||
+            strcmp(func->regs.v[reg].name, name) != 0)
+            return;
+    }
+}
+
 static void fill_values(const struct pt_func *func, const struct pt_step *step, struct told *told)
 {
     unsigned n = 0;
@@ -42,7 +63,7 @@ static void fill_values(const struct pt_func *func, const struct pt_step *step, 
         enum pt_type type = (enum pt_type)func->regs.v[from->reg].type;
         if (from->is_def && !step->has_results)
             continue;
-        pt_print_reg(func, from->reg, told->names[n], NAME_BYTES);
+        put_name(func, from->reg, told->names[n]);
         told->values[n] = (ptera_step_value){.name = told->names[n],
                                              .type = pt_type_name(type),
                                              .bits = pt_type_bits(type),

@@ -30,7 +30,9 @@ is 'a function' shows "$work/one" 'add.u32 %twice, %n, %n;'
 is 'a float' shows "$work/one" 'mul.f32 %f2, %f1, 0f3F000000;/%f1=0x40800000(4)/%f2=0x40000000(2)/'
 is 'an access' shows "$work/one" \
     'st.global.u32 [%rd3], %r3;/%rd3=arg0+0x4 %r3=0x99//w 4 at arg0+0x4'
-is 'shared memory' counts 1 "$work/one" 'st.shared.u32.*w 4 at 0x'
+is 'a register with several values' shows "$work/one" 'add.u32 %r8, %r7, 1;/%r7=0x1/%r8=0x2/'
+is 'the next one' shows "$work/one" 'mov.u32 %r7, %r8;/%r8=0x2/%r7=0x2/'
+is 'shared memory' counts 2 "$work/one" 'st.shared.u32.*w 4 at 0x'
 is 'its end' counts 1 "$work/one" "ret;$tab$tab$tab\$"
 
 is 'a guard that does not hold' ends 0 "$ptx" -b 64 --thread 5 zero:512
