@@ -60,7 +60,7 @@ runtime='runtime/(cuda/summary|cudart/refuse|compilers/behind|nvml/abi|cuda/vend
 runtime="$runtime|runtime/(device.h|trace_file.h|finding_fields.def)|backend/timed.(h|def)"
 check tools "tools/|frontend/(cubin|fatbin|link_text).h|$runtime|ir/|ptera(_trace)?.h" fuzz conform
 check tools/fuzz \
-    'tools/fuzz/|tools/conform/driver.h|tools/slice.h|ir/|backend/native.h|ptera(_trace)?.h'
+    'tools/fuzz/|tools/conform/driver.h|ir/|backend/native.h|ptera(_trace)?.h'
 check tools/conform 'tools/conform/|runtime/cuda/abi.h'
 check tests/api 'ptera.h|tests/'
 echo "includes: $passed passed, $failed failed, 0 skipped"

@@ -6,8 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tools/fuzz/explain.h"
 #include "tools/fuzz/gen.h"
+#include "tools/fuzz/journal.h"
 #include "tools/fuzz/pen.h"
+#include "tools/fuzz/rank.h"
 #include "tools/fuzz/reduce.h"
 #include "tools/fuzz/trial.h"
 #include "tools/commands.h"
@@ -25,6 +28,8 @@ static const char fuzz_help[] =
     "  --engine interp|jit|both\n"
     "                      the interpreter, native code, or both, compared (both)\n"
     "  --cpu LEVEL         one CPU level; all: native code at every level\n"
+    "  --against LIBRARY   a driver library (libcuda.so.1), of a GPU or of anybody: runs each as "
+    "well, beside the interpreter\n"
     "  --check             run each under all checkers, too, which must find nothing and change "
     "nothing\n"
     "  --timeout SECONDS   of CPU time, for one kernel on all of them (60)\n"
@@ -32,13 +37,26 @@ static const char fuzz_help[] =
     "  --whole             do not make them smaller\n"
     "  --show              print the kernels instead of running them\n"
     "  --for-gpu           leave out what NVIDIA's assembler and GPUs make something of their own "
-    "of\n";
+    "of\n\n"
+    "  --journal FILE      write there what has been run, and go on where FILE ends: a run that "
+    "was "
+    "killed loses the kernel at hand only\n"
+    "  --rank R --size N   run the part R (from 0) of N of the kernels; with N > 1 the journal is "
+    "FILE.R. Who ends last reports for all\n"
+    "  --mpi               take rank and size from the environment: Open MPI's, PMI's, Slurm's "
+    "(job "
+    "arrays, too)\n"
+    "  --report FILE...    one report of the journals of a campaign; runs nothing\n";
 
 struct options {
     unsigned long long seed, count;
     struct trial_options trial;
     const char *folder;
     bool whole, show, for_gpu;
+    unsigned rank, size;
+    const char *journal;
+    char **reports; /* journals to report of */
+    int n_reports;
 };
 
 static bool parse_number(const char *text, unsigned long long *n)
@@ -61,6 +79,16 @@ static bool parse_engine(const char *text, enum trial_engine *engine)
     return false;
 }
 
+static bool set_part(const char *name, const char *value, struct options *o)
+{
+    unsigned long long n = 0;
+    unsigned *part = !strcmp(name, "--rank") ? &o->rank : !strcmp(name, "--size") ? &o->size : NULL;
+    bool ok = part && parse_number(value, &n) && n < 1u << 24;
+    if (ok)
+        *part = (unsigned)n;
+    return ok;
+}
+
 static bool set_option(struct options *o, const char *name, const char *value)
 {
     unsigned long long n = 0;
@@ -80,8 +108,13 @@ static bool set_option(struct options *o, const char *name, const char *value)
         o->trial.cpu = strcmp(value, "all") ? value : NULL;
     } else if (!strcmp(name, "--out"))
         o->folder = value;
-    else
-        return false;
+    else if (!strcmp(name, "--journal"))
+        o->journal = value;
+    else if (!strcmp(name, "--against")) {
+        o->trial.driver = value;
+        o->trial.engine = TRIAL_INTERP;
+    } else
+        return set_part(name, value, o);
     return true;
 }
 
@@ -96,6 +129,15 @@ static bool parse_options(int argc, char **argv, struct options *o)
             o->trial.checks = check_all();
         } else if (!strcmp(argv[i], "--for-gpu")) {
             o->for_gpu = true;
+        } else if (!strcmp(argv[i], "--mpi")) {
+            if (!rank_find(&o->rank, &o->size)) {
+                fputs("ptera fuzz: --mpi: no launcher has set rank and size\n", stderr);
+                return false;
+            }
+        } else if (!strcmp(argv[i], "--report")) {
+            o->reports = argv + i + 1;
+            o->n_reports = argc - i - 1;
+            return true;
         } else if (i + 1 == argc || !set_option(o, argv[i], argv[i + 1])) {
             fprintf(stderr, "ptera fuzz: unknown option or bad value: '%s' (ptera fuzz --help)\n",
                     argv[i]);
@@ -104,7 +146,9 @@ static bool parse_options(int argc, char **argv, struct options *o)
             i++;
         }
     }
-    return true;
+    if (o->rank >= o->size)
+        fprintf(stderr, "ptera fuzz: there is no rank %u of %u\n", o->rank, o->size);
+    return o->rank < o->size;
 }
 
 static volatile sig_atomic_t is_told_to_stop;
@@ -117,6 +161,8 @@ static bool write_kernel(const struct gen_kernel *k, const struct options *o,
     char *text = gen_text(k);
     FILE *file = fopen(path, "w");
     bool ok = file && fputs(text, file) >= 0;
+    if (ok && trial->verdict == VERDICT_DIFFERENT)
+        explain_byte(k, text, trial->at, file);
     ok = file && fclose(file) == 0 && ok;
     if (ok)
         printf("seed %llu: %s: %s\n    written to %s\n", (unsigned long long)k->seed,
@@ -135,26 +181,38 @@ static void show(const struct gen_kernel *k)
     free(text);
 }
 
-static void try_seed(struct pen *pen, unsigned long long seed, const struct options *o,
-                     unsigned long verdicts[VERDICTS])
+/* A kernel's trial; what fails is made smaller and written. */
+static void try_kernel(struct pen *pen, struct gen_kernel *kernel, const struct options *o,
+                       struct trial *trial)
+{
+    trial_run(pen, kernel, trial);
+    if (trial->verdict == VERDICT_INTERPRETED)
+        printf("seed %llu: %s: %s\n", (unsigned long long)kernel->seed,
+               verdict_text(trial->verdict), trial->text);
+    if (trial->verdict > VERDICT_INTERPRETED) {
+        if (!o->whole)
+            gen_reduce(kernel, pen, trial, &is_told_to_stop);
+        write_kernel(kernel, o, trial);
+    }
+}
+
+/* False: the journal cannot be written. */
+static bool try_seed(struct pen *pen, unsigned long long seed, const struct options *o,
+                     struct journal *journal, unsigned long verdicts[VERDICTS])
 {
     struct gen_kernel kernel;
     struct trial trial;
+    if (journal && !journal_begin(journal, seed))
+        return false;
     gen_make(&kernel, seed, o->for_gpu);
     if (o->show) {
         show(&kernel);
     } else {
-        trial_run(pen, &kernel, &trial);
+        try_kernel(pen, &kernel, o, &trial);
         verdicts[trial.verdict]++;
-        if (trial.verdict == VERDICT_INTERPRETED)
-            printf("seed %llu: %s: %s\n", seed, verdict_text(trial.verdict), trial.text);
-        if (trial.verdict > VERDICT_INTERPRETED) {
-            if (!o->whole)
-                gen_reduce(&kernel, pen, &trial, &is_told_to_stop);
-            write_kernel(&kernel, o, &trial);
-        }
     }
     gen_free(&kernel);
+    return !journal || journal_end(journal, seed, &trial);
 }
 
 static void on_stop(int signal)
@@ -186,27 +244,72 @@ static unsigned long report(const unsigned long verdicts[VERDICTS], const struct
     return failed;
 }
 
-int command_fuzz(int argc, char **argv)
+/* ---- campaigns ------------------------------------------------------------------------------- */
+
+static struct campaign campaign_of(const struct options *o)
+{
+    static const char *const engines[] = {"interp", "jit", "both"};
+    struct campaign c = {.seed = o->seed, .count = o->count, .rank = o->rank, .size = o->size};
+    const char *cpu = o->trial.cpu ? o->trial.cpu : o->trial.is_native_once ? "turns" : "all";
+    snprintf(c.what, sizeof c.what, "engine %s cpu %s%s%s%s%s", engines[o->trial.engine], cpu,
+             o->trial.checks ? " check" : "", o->for_gpu ? " for-gpu" : "",
+             o->trial.driver ? " against " : "", o->trial.driver ? o->trial.driver : "");
+    return c;
+}
+
+/* The rank's kernels from `seed` on. False: the journal cannot be written. */
+static bool run_part(struct pen *pen, const struct options *o, unsigned long long seed,
+                     struct journal *journal, unsigned long verdicts[VERDICTS])
+{
+    bool ok = true;
+    for (; ok && seed - o->seed < o->count && !is_told_to_stop; seed += o->size)
+        ok = try_seed(pen, seed, o, journal, verdicts);
+    return ok;
+}
+
+static int run_all(const struct options *o)
 {
     unsigned long verdicts[VERDICTS] = {0};
+    struct campaign campaign = campaign_of(o);
+    char *path = o->journal ? journal_path(o->journal, &campaign) : NULL;
+    struct journal *journal = path ? journal_open(path, &campaign, verdicts) : NULL;
+    struct pen *pen = !o->journal || journal ? trial_open(&o->trial) : NULL;
+    bool ok = pen;
+    if (pen) {
+        unsigned long long first = journal ? journal_next(journal) : o->seed + o->rank;
+        ok = run_part(pen, o, first, journal, verdicts);
+        pen_close(pen);
+    } else if (!o->journal || journal) {
+        perror("ptera fuzz");
+    }
+    journal_close(journal);
+    free(path);
+    if (ok && !o->show)
+        ok = !report(verdicts, o);
+    if (o->journal && o->size > 1 && !journal_report_last(o->journal, &campaign))
+        ok = false;
+    return ok ? EXIT_GOOD : EXIT_FAILED;
+}
+
+int command_fuzz(int argc, char **argv)
+{
     struct options o = {.seed = 1,
                         .count = 100,
                         .trial = {TRIAL_BOTH, .is_native_once = true, .seconds = 60},
-                        .folder = "."};
+                        .folder = ".",
+                        .size = 1};
     if (argc > 1 && (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h"))) {
         fputs(fuzz_help, stdout);
         return EXIT_GOOD;
     }
     if (!parse_options(argc, argv, &o))
         return EXIT_USAGE;
-    struct pen *pen = trial_open(&o.trial);
-    if (!pen) {
-        perror("ptera fuzz");
-        return EXIT_FAILED;
+    if (o.reports)
+        return journal_report(o.reports, (unsigned)o.n_reports) ? EXIT_GOOD : EXIT_FAILED;
+    if (o.show && o.journal) {
+        fputs("ptera fuzz: --show runs nothing that a journal could keep\n", stderr);
+        return EXIT_USAGE;
     }
     listen_to_stop();
-    for (unsigned long long i = 0; i < o.count && !is_told_to_stop; i++)
-        try_seed(pen, o.seed + i, &o, verdicts);
-    pen_close(pen);
-    return o.show || !report(verdicts, &o) ? EXIT_GOOD : EXIT_FAILED;
+    return run_all(&o);
 }

@@ -30,3 +30,11 @@ foreach(program ${fuzz_programs})
   endif()
 endforeach()
 add_custom_target(fuzzers DEPENDS ${fuzz_programs})
+
+# Campaigns that are killed.
+add_test(NAME fuzz_journal COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/fuzz/journal.sh 4 ${tool})
+add_test(NAME fuzz_journal_many COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/fuzz/journal.sh 100 ${tool})
+set_tests_properties(fuzz_journal_many PROPERTIES LABELS long TIMEOUT 3600)
+if(TARGET broken)
+  add_test(NAME fuzz_against COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/fuzz/against.sh $<TARGET_FILE:ptera_cuda> $<TARGET_FILE:broken> ${tool})
+endif()

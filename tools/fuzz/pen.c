@@ -107,20 +107,35 @@ void pen_close(struct pen *pen)
     free(pen);
 }
 
-bool pen_ask(struct pen *pen, const void *head, size_t head_bytes, const void *rest,
-             size_t rest_bytes, void *answer, size_t answer_bytes, char *why, size_t why_bytes)
+/* False: the process has ended, with *status; or there is none. */
+static bool ask_once(struct pen *pen, const void *head, size_t head_bytes, const void *rest,
+                     size_t rest_bytes, void *answer, size_t answer_bytes, int *status)
 {
+    *status = -1;
     if (pen->child && pen->n_requests++ == REQUESTS)
         stop(pen);
-    if (!pen->child && !start(pen)) {
-        snprintf(why, why_bytes, "no process to try it in");
+    if (!pen->child && !start(pen))
         return false;
-    }
     if (pen_write(pen->to, head, head_bytes) && pen_write(pen->to, rest, rest_bytes) &&
         pen_read(pen->from, answer, answer_bytes))
         return true;
-    int status = stop(pen);
-    if (WIFSIGNALED(status) && (WTERMSIG(status) == SIGPROF || WTERMSIG(status) == SIGALRM))
+    *status = stop(pen);
+    return false;
+}
+
+bool pen_ask(struct pen *pen, const void *head, size_t head_bytes, const void *rest,
+             size_t rest_bytes, void *answer, size_t answer_bytes, char *why, size_t why_bytes)
+{
+    int status;
+    bool was_there = pen->child;
+    if (ask_once(pen, head, head_bytes, rest, rest_bytes, answer, answer_bytes, &status))
+        return true;
+    if (was_there && status == 0 && /* it had ended before */
+        ask_once(pen, head, head_bytes, rest, rest_bytes, answer, answer_bytes, &status))
+        return true;
+    if (status == -1)
+        snprintf(why, why_bytes, "no process to try it in");
+    else if (WIFSIGNALED(status) && (WTERMSIG(status) == SIGPROF || WTERMSIG(status) == SIGALRM))
         snprintf(why, why_bytes, "hangs");
     else
         snprintf(why, why_bytes, "%s %d", WIFSIGNALED(status) ? "signal" : "exit status",

@@ -7,7 +7,8 @@
 
 struct pen;
 
-/* Runs in that process: answers requests that come from `in` to `out`, until there are none. */
+/* Runs in that process: answers requests that come from `in` to `out`, until there are none. If it
+ * returns before, what is asked next is asked of a new process. */
 typedef void pen_serve(const void *options, int in, int out);
 
 /* The process starts with the first request, and again where it has ended, and after many

@@ -8,6 +8,7 @@
 
 #include "backend/native.h"
 #include "ptera.h"
+#include "tools/fuzz/against.h"
 #include "tools/fuzz/gen.h"
 #include "tools/fuzz/pen.h"
 
@@ -36,6 +37,8 @@ struct bench {
     const struct trial_options *options;
     unsigned n_levels;
     struct level level[TRIAL_LEVELS];
+    struct driver driver; /* if there is one */
+    bool is_spoiled;      /* it is of no use any more */
 };
 
 /* How a kernel runs at a level. */
@@ -63,6 +66,8 @@ static void open_levels(struct bench *bench)
         struct level *level = &bench->level[bench->n_levels];
         level->name = names[i];
         if (bench->options->cpu && strcmp(bench->options->cpu, names[i]))
+            continue;
+        if (bench->options->driver && bench->n_levels)
             continue;
         bench->n_levels += ptera_engine_create(&options, &level->engine) == PTERA_OK;
     }
@@ -134,6 +139,7 @@ static void compare(const struct contents *first, const struct contents *other,
     if (at == first->n)
         return;
     bool is_sum = at >= r->out_bytes;
+    trial->at = at;
     snprintf(text, sizeof text, "byte %zu of %s is 0x%02x, the first engine's is 0x%02x",
              is_sum ? at - r->out_bytes : at, is_sum ? "sums" : "out", other->bytes[at] & 0xff,
              first->bytes[at] & 0xff);
@@ -182,6 +188,28 @@ static void run_ways(const struct bench *bench, unsigned i, ptera_kernel *kernel
             return;
 }
 
+/* The driver's launch, compared with the first there was. */
+static void run_driver(struct bench *bench, const struct request *r, const char *text,
+                       const struct contents *first, struct trial *trial)
+{
+    static const struct way way = {.name = "the driver"};
+    struct level level = {.name = bench->options->driver};
+    struct against_launch l = {
+        .text = text, .s = r->s, .w = r->w, .out_bytes = r->out_bytes, .sums_bytes = r->sums_bytes};
+    struct contents after = {malloc(first->n), first->n};
+    char why[TRIAL_TEXT] = "no memory";
+    memcpy(l.grid, r->grid, sizeof l.grid);
+    memcpy(l.block, r->block, sizeof l.block);
+    enum verdict verdict =
+        after.bytes ? against_run(&bench->driver, &l, after.bytes, why) : VERDICT_FAILED;
+    if (verdict == VERDICT_GOOD)
+        compare(first, &after, r, &level, &way, trial);
+    else
+        say(trial, verdict, level.name, way.name, why);
+    bench->is_spoiled = verdict == VERDICT_FAILED;
+    free(after.bytes);
+}
+
 static void run_level(const struct bench *bench, unsigned i, const struct request *r,
                       const char *text, struct contents *first, struct trial *trial)
 {
@@ -199,24 +227,37 @@ static void run_level(const struct bench *bench, unsigned i, const struct reques
     ptera_module_unload(module);
 }
 
+/* What stands in the way of any trial. */
+static void open_bench(struct bench *bench, struct trial *trial)
+{
+    const struct trial_options *o = bench->options;
+    char why[TRIAL_TEXT];
+    open_levels(bench);
+    if (!bench->n_levels)
+        say(trial, VERDICT_FAILED, o->cpu ? o->cpu : "", "engine", "no such CPU level");
+    else if (o->driver && !conform_driver_open(&bench->driver, o->driver, why, sizeof why))
+        say(trial, VERDICT_FAILED, o->driver, "the driver", why);
+}
+
 static void serve(const void *ud, int in, int out)
 {
     const struct trial_options *options = ud;
     struct bench bench = {.options = options};
+    struct trial opened = {.verdict = VERDICT_GOOD};
     struct request r;
-    open_levels(&bench);
-    while (pen_read(in, &r, sizeof r)) {
-        struct trial trial = {.verdict = VERDICT_GOOD};
+    open_bench(&bench, &opened);
+    while (!bench.is_spoiled && pen_read(in, &r, sizeof r)) {
+        struct trial trial = opened;
         struct contents first = {0};
         char *text = malloc(r.text_bytes + 1);
         if (!text || !pen_read(in, text, r.text_bytes))
             return;
+        text[r.text_bytes] = 0;
         pen_limit(options->seconds);
-        if (!bench.n_levels)
-            say(&trial, VERDICT_FAILED, options->cpu ? options->cpu : "", "engine",
-                "no such CPU level");
         for (unsigned i = 0; i < bench.n_levels && trial.verdict == VERDICT_GOOD; i++)
             run_level(&bench, i, &r, text, &first, &trial);
+        if (options->driver && trial.verdict == VERDICT_GOOD)
+            run_driver(&bench, &r, text, &first, &trial);
         pen_limit(0);
         free(first.bytes);
         free(text);

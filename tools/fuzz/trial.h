@@ -30,6 +30,8 @@ struct trial_options {
     bool is_native_once;
     unsigned checks;  /* ptera_launch.checks of one more interpreted run; 0: there is none */
     unsigned seconds; /* of CPU time, for one module */
+    /* a driver library (libcuda.so.1), which runs each as well; NULL: none. One CPU level then. */
+    const char *driver;
 };
 
 struct gen_kernel;
@@ -37,6 +39,7 @@ struct gen_kernel;
 struct trial {
     enum verdict verdict;
     char text[TRIAL_TEXT]; /* what is wrong */
+    size_t at;             /* VERDICT_DIFFERENT: the first such byte of out and, behind it, sums */
 };
 
 struct pen;
