@@ -138,9 +138,11 @@ static inline void pt_party_number(struct pt_party *party, const struct pt_launc
 /* What a launch did to a word of memory: the last write, a read that nobody wrote behind. */
 struct pt_touched {
     uint64_t address;
+    uint32_t bytes; /* which of its 4: a set */
     uint32_t warp, lane;
     uint32_t func, insn; /* insn UINT32_MAX: not known */
-    uint32_t use;        /* enum pt_use; 0: a release, of what the warp's number does not say */
+    uint32_t use;        /* enum pt_use; 0: a release, of what the warp's number does not say, or,
+                          * with the scope of the system, that accesses may meet the host's */
     enum pt_scope scope; /* NONE: a weak access */
 };
 
@@ -192,8 +194,8 @@ struct pt_observer {
     void (*launched)(struct pt_launch *launch, bool is_over);
     void (*memory)(enum pt_memory_event event, uint64_t address, uint64_t bytes);
     /* What the launch, which is about to be over, touched outside of shared memory, word by word,
-     * as far as that is remembered. */
-    void (*touched)(const struct pt_launch *launch,
+     * as far as that is remembered. False: there is more that is not. */
+    bool (*touched)(const struct pt_launch *launch,
                     void (*tell)(void *ud, const struct pt_touched *word), void *ud);
     /* Of observers in backend/interp: makes a code of its own to stand before an access, from a
      * copy of the access's code, instead of the one that calls `access`. `facts`: what `analyse`

@@ -61,17 +61,22 @@ void pt_footprint_add_release(struct pt_footprint *f, uint64_t address)
 static void add_touched(void *ud, const struct pt_touched *t)
 {
     struct pt_footprint *f = ud;
-    if (!t->use)
+    if (!t->use && t->scope == PT_SCOPE_SYS)
+        f->is_of_system = true;
+    else if (!t->use)
         pt_footprint_add_release(f, t->address);
-    else
+    for (uint32_t n, left = t->use ? t->bytes : 0; left; left &= left + (left & -left)) {
+        uint32_t first = (uint32_t)__builtin_ctz(left);
+        n = (uint32_t)__builtin_ctz(~(left >> first));
         pt_footprint_add(
-            f, &(struct pt_footprint_run){.first = t->address,
-                                          .bytes = 4,
+            f, &(struct pt_footprint_run){.first = t->address + first,
+                                          .bytes = n,
                                           .thread = (uint64_t)t->warp * PT_WARP_SIZE + t->lane,
                                           .func = t->func,
                                           .insn = t->insn,
                                           .use = t->use,
                                           .scope = t->scope});
+    }
 }
 
 void pt_footprint_take(struct pt_footprint *f, const struct pt_job *job)
@@ -79,7 +84,7 @@ void pt_footprint_take(struct pt_footprint *f, const struct pt_job *job)
     const struct pt_observer *const *observers = job->launch.program->engine->observers;
     for (uint32_t i = 0; i < PT_OBSERVERS; i++)
         if (job->launch.program->tests & (uint32_t)PT_TEST_OBSERVER << i && observers[i]->touched)
-            observers[i]->touched(&job->launch, add_touched, f);
+            f->is_partial |= !observers[i]->touched(&job->launch, add_touched, f);
 }
 
 static int compare_runs(const void *a, const void *b)
@@ -138,7 +143,7 @@ bool pt_footprint_meet(const struct pt_footprint *a, const struct pt_footprint *
 
 static bool is_released(const struct pt_footprint *f, uint64_t first, uint64_t bytes)
 {
-    for (uint64_t at = first; at < first + bytes; at += 4)
+    for (uint64_t at = first & ~UINT64_C(3); at < first + bytes; at += 4)
         if (bsearch(&at, f->releases, f->n_releases, sizeof at, compare_addresses))
             return true;
     return false;

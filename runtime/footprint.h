@@ -23,8 +23,9 @@ struct pt_footprint {
     size_t n, room;
     uint64_t *releases; /* addresses, ascending likewise */
     size_t n_releases, room_releases;
-    uint64_t bytes;  /* that it takes */
-    bool is_partial; /* there was no room for the rest */
+    uint64_t bytes;    /* that it takes */
+    bool is_of_system; /* it has strong accesses that the host's may meet */
+    bool is_partial;   /* there was no room for the rest, or the checker has forgotten it */
 };
 
 /* Bytes that the runs of one operation take at most. */

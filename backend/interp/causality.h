@@ -118,7 +118,8 @@ struct pt_causality {
     struct pt_cells cells;
     uint64_t number; /* of those so far */
     uint32_t time;
-    bool is_blind; /* no memory, or no numbers, are left: nothing more is looked at */
+    bool is_blind;     /* no memory, or no numbers, are left: nothing more is looked at */
+    bool is_of_system; /* has strong accesses, of no shared memory, that the host's may meet */
     struct pt_known_cluster *clusters;
     struct pt_location *locations; /* a hash table */
     uint32_t n_locations, room_locations;

@@ -54,6 +54,10 @@ static void set_scope(struct pt_conflict *a, enum pt_scope scope)
 {
     a->scope = scope;
     a->stamp |= (uint64_t)scope << PT_STAMP_SCOPE;
+    if (scope == PT_SCOPE_SYS && a->lanes && a->address)
+        a->launch->is_of_system |=
+            a->address[__builtin_ctz(a->lanes)] - (uint64_t)(uintptr_t)a->frame->shared >
+            UINT32_MAX;
 }
 
 /* Others see what came before a strong access, and it sees what came before theirs. */

@@ -13,8 +13,8 @@ struct telling {
 
 /* An access that a word remembers. */
 struct access {
-    uint64_t stamp; /* 0: none */
-    uint32_t site;
+    uint64_t stamp;       /* 0: none */
+    uint32_t site, bytes; /* bytes: a set of the word's */
     bool is_write;
 };
 
@@ -30,6 +30,7 @@ static void tell_access(const struct telling *t, uint64_t address, const struct 
     uint32_t scope = pt_stamp_field(a->stamp, PT_STAMP_SCOPE, PT_STAMP_SCOPE_BITS);
     struct pt_touched word = {
         .address = address,
+        .bytes = a->bytes,
         .warp = pt_stamp_warp(a->stamp),
         .lane = pt_stamp_low(a->stamp),
         .func = is_known ? site->func - 1 : 0,
@@ -59,7 +60,7 @@ static void tell_cells(const struct telling *t, uint64_t first, struct pt_cells_
         for (int k = 0; k < PT_CELL_STAMPS; k++) {
             enum pt_cell_stamp which = (enum pt_cell_stamp)k;
             uint64_t stamp = pt_cell_stamp(c, which);
-            struct access a = {stamp, pt_cell_site(c, which),
+            struct access a = {stamp, pt_cell_site(c, which), pt_cell_bytes(c, which),
                                which == PT_CELL_WRITE || stamp >> PT_STAMP_IS_WRITE & 1};
             struct access *to = a.is_write ? &write : &read;
             if (stamp && (!to->stamp || is_strong(to)))
@@ -77,7 +78,7 @@ static void tell_line(const struct telling *t, uint64_t first, const struct pt_l
             const struct pt_line_access *x = &line->accesses[k];
             struct access *to = k < line->n_writes ? &write : &read;
             if (x->words >> i & 1 && !to->stamp)
-                *to = (struct access){pt_line_stamp(x, i), x->site, k < line->n_writes};
+                *to = (struct access){pt_line_stamp(x, i), x->site, 15, k < line->n_writes};
         }
         tell_word(t, first + (uint64_t)4 * i, &write, &read);
     }
@@ -107,12 +108,13 @@ static void tell_releases(const struct telling *t)
         const struct pt_location *l = &g->locations[i];
         if (l->key && l->release[PT_RELEASES - 1].clock)
             t->tell(t->ud, &(struct pt_touched){.address = (l->key - 1) << 2,
+                                                .bytes = 15,
                                                 .insn = UINT32_MAX,
                                                 .scope = PT_SCOPE_GPU});
     }
 }
 
-void pt_touched_tell(const struct pt_launch *launch,
+bool pt_touched_tell(const struct pt_launch *launch,
                      void (*tell)(void *ud, const struct pt_touched *word), void *ud)
 {
     struct telling t = {launch->causality, tell, ud};
@@ -122,4 +124,7 @@ void pt_touched_tell(const struct pt_launch *launch,
             tell_page(&t, &cells->pages[i]);
     if (cells)
         tell_releases(&t);
+    if (cells && t.launch->is_of_system)
+        tell(ud, &(struct pt_touched){.insn = UINT32_MAX, .scope = PT_SCOPE_SYS});
+    return cells && !t.launch->is_blind;
 }

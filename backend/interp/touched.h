@@ -6,7 +6,7 @@
 #include "backend/observer.h"
 
 #define pt_touched_tell PT_LEVEL_NAME(pt_touched_tell)
-void pt_touched_tell(const struct pt_launch *launch,
+bool pt_touched_tell(const struct pt_launch *launch,
                      void (*tell)(void *ud, const struct pt_touched *word), void *ud);
 
 #endif

@@ -13,6 +13,7 @@
 
 #include "runtime/cuda/command.h"
 #include "runtime/cuda/context_list.h"
+#include "runtime/cuda/host_store.h"
 #include "runtime/cuda/log.h"
 #include "runtime/cuda/op.h"
 #include "runtime/cuda/range.h"
@@ -23,7 +24,7 @@
 #include "runtime/job.h"
 #include "runtime/mem.h"
 
-enum { LATEST = PT_CU_OVERLAP_LATEST, TOTAL_MOST = 256 << 20 /* bytes of all runs */ };
+enum { LATEST = PT_CU_BEFORE_LATEST, TOTAL_MOST = 256 << 20 /* bytes of all runs */ };
 
 /* An operation that ran. */
 struct record {
@@ -45,6 +46,9 @@ static uint64_t last_number, last_asked;
 static struct pt_cu_before host;
 static size_t n_open, n_running; /* commands that are not over; those that run */
 static bool is_watched;
+/* What the host stores is looked at since this was asked for, and, once it is over, its record. */
+static uint64_t stored_during;
+static struct record *stored_by;
 
 void pt_cu_overlap_watch(void)
 {
@@ -56,14 +60,6 @@ bool pt_cu_overlap_is_watched(void)
     return is_watched;
 }
 
-/* ---- sets ------------------------------------------------------------------------------------ */
-
-static bool has(const struct pt_cu_before *b, uint64_t number)
-{
-    return number < b->base || (number - b->base < LATEST &&
-                                b->bits[(number - b->base) / 64] >> (number - b->base) % 64 & 1);
-}
-
 /* Once: what comes then is not compared with all. */
 static void say_forgotten(const char *why)
 {
@@ -73,56 +69,13 @@ static void say_forgotten(const char *why)
     is_said = true;
 }
 
-static void move_base(struct pt_cu_before *b, uint64_t base)
-{
-    uint64_t by = base - b->base, old[LATEST / 64];
-    memcpy(old, b->bits, sizeof old);
-    for (uint64_t i = 0; i < LATEST / 64; i++) {
-        uint64_t at = i + by / 64;
-        uint64_t low = at < LATEST / 64 ? old[at] : 0,
-                 high = at + 1 < LATEST / 64 ? old[at + 1] : 0;
-        b->bits[i] = by % 64 ? low >> by % 64 | high << (64 - by % 64) : low;
-    }
-    b->base = base;
-}
-
-static void add(struct pt_cu_before *b, uint64_t number)
-{
-    if (number < b->base)
-        return;
-    if (number - b->base >= LATEST)
-        move_base(b, number - LATEST + 1);
-    b->bits[(number - b->base) / 64] |= UINT64_C(1) << (number - b->base) % 64;
-}
-
-/* Returns whether that is something new. */
-static bool join(struct pt_cu_before *to, const struct pt_cu_before *from)
-{
-    struct pt_cu_before other = *from;
-    bool is_new = false;
-    if (other.base > to->base)
-        move_base(to, other.base);
-    else if (other.base < to->base)
-        move_base(&other, to->base);
-    for (uint64_t i = 0; i < LATEST / 64; i++) {
-        is_new |= (other.bits[i] & ~to->bits[i]) != 0;
-        to->bits[i] |= other.bits[i];
-    }
-    return is_new;
-}
-
-/* All that an operation knows, and itself. */
-static void join_over(struct pt_cu_before *to, const struct pt_cu_before *from)
-{
-    join(to, from);
-    if (from->own)
-        add(to, from->own);
-}
-
 /* ---- records --------------------------------------------------------------------------------- */
 
 static void drop(struct record *r)
 {
+    if (r == stored_by)
+        pt_cu_host_store_drop();
+    stored_by = r == stored_by ? NULL : stored_by;
     if (r->footprint.allocator)
         pt_footprint_free(&r->footprint);
     *r = (struct record){0};
@@ -132,7 +85,7 @@ static void drop(struct record *r)
 static void drop_known(void)
 {
     for (size_t i = 0; !n_open && i < LATEST; i++)
-        if (records[i].number && has(&host, records[i].number))
+        if (records[i].number && pt_cu_before_has(&host, records[i].number))
             drop(&records[i]);
 }
 
@@ -279,14 +232,13 @@ static void tell(const struct pair *pair, const struct pt_footprint_run *x,
     uint64_t address = x->first > y->first ? x->first : y->first;
     char places[2][128], calls[2][1024], detail[2304];
     struct pt_finding f = {.kind = PT_FINDING_RACE_STREAM, .detail = detail};
-    ptera_kernel *kernels[] = {a->kernel, b->kernel};
     fill_party(&f.by, a, x, address, places[0]);
     fill_party(&f.other, b, y, address, places[1]);
     pt_history_describe(&a->call, "the first was asked for", calls[0], sizeof calls[0]);
     pt_history_describe(&b->call, "the second", calls[1], sizeof calls[1]);
     snprintf(detail, sizeof detail, "no stream, event or wait orders the two operations: %s, %s",
              calls[0], calls[1]);
-    pt_finding_add_kernels(a->ctx->engine, &f, kernels);
+    pt_finding_add_kernels(a->ctx->engine, &f, (ptera_kernel *const[]){a->kernel, b->kernel});
 }
 
 static bool meet(void *ud, const struct pt_footprint_run *x, const struct pt_footprint_run *y)
@@ -303,9 +255,49 @@ static bool meet(void *ud, const struct pt_footprint_run *x, const struct pt_foo
     return true;
 }
 
+/* ---- the host's stores ----------------------------------------------------------------------- */
+
+static void tell_stored(void *ud, const struct pt_footprint_run *run, uint64_t address)
+{
+    const struct record *r = ud;
+    char call[1024], detail[1280];
+    struct pt_finding f = {.kind = PT_FINDING_RACE_HOST, .detail = detail};
+    fill_party(&f.by, r, run, address, NULL);
+    f.other = (struct pt_party){PT_PARTY_HOST, .place = "a store of the host", .use = PT_USE_WRITE};
+    pt_history_describe(&r->call, "the kernel was asked for", call, sizeof call);
+    snprintf(detail, sizeof detail, "the host has not waited for the kernel before: %s", call);
+    pt_finding_add_kernels(r->ctx->engine, &f, (ptera_kernel *const[2]){r->kernel});
+}
+
+/* The host goes on to what may be ordered behind the kernel. */
+static void end_host_stores(void)
+{
+    pt_cu_host_store_end();
+    if (stored_by)
+        pt_cu_host_store_tell(tell_stored, stored_by);
+}
+
+static void over_host_stores(const struct pt_cu_command *command, struct record *r)
+{
+    if (command->asked != stored_during || command->failed != CUDA_SUCCESS)
+        return;
+    stored_by = r;
+    pt_cu_host_store_over(&r->footprint);
+    pt_cu_host_store_tell(tell_stored, r);
+}
+
+static void watch_host_stores(const struct pt_cu_command *command)
+{
+    if (n_open || command->op.work != PT_CU_KERNEL_LAUNCH)
+        return;
+    stored_during = command->asked;
+    stored_by = NULL;
+    pt_cu_host_store_watch();
+}
+
 static bool is_ordered(const struct record *a, const struct record *b)
 {
-    return has(&a->before, b->number) || has(&b->before, a->number);
+    return pt_cu_before_has(&a->before, b->number) || pt_cu_before_has(&b->before, a->number);
 }
 
 /* The pair is of operations that are over and in no order. */
@@ -323,9 +315,9 @@ static bool pass(struct record *r)
         bool comes = is_pair(r, s) && pt_footprint_passes(&s->footprint, &r->footprint);
         bool goes = is_pair(r, s) && pt_footprint_passes(&r->footprint, &s->footprint);
         if (comes)
-            add(&r->before, s->number);
+            pt_cu_before_add(&r->before, s->number);
         if (goes)
-            add(&s->before, r->number);
+            pt_cu_before_add(&s->before, r->number);
         has_passed |= comes || goes;
     }
     return has_passed;
@@ -336,8 +328,9 @@ static bool close_record(struct record *r)
 {
     bool is_new = false;
     for (size_t i = 0; i < LATEST; i++)
-        if (records[i].number && r != &records[i] && has(&r->before, records[i].number))
-            is_new |= join(&r->before, &records[i].before);
+        if (records[i].number && r != &records[i] &&
+            pt_cu_before_has(&r->before, records[i].number))
+            is_new |= pt_cu_before_join(&r->before, &records[i].before);
     return is_new;
 }
 
@@ -387,21 +380,24 @@ void pt_cu_overlap_new(struct pt_cu_command *command)
     command->is_watched = true;
     command->asked = ++last_asked;
     pt_history_now(&command->call);
+    end_host_stores();
+    watch_host_stores(command);
     n_open++;
 }
 
 void pt_cu_overlap_after(struct pt_cu_command *command, const struct pt_cu_command *earlier)
 {
     if (command->is_watched)
-        join_over(&command->before, &earlier->before);
+        pt_cu_before_join_over(&command->before, &earlier->before);
 }
 
 /* The oldest is forgotten: what comes behind any of the others comes behind it, or counts so. */
 static void make_way(const struct record *oldest)
 {
-    bool is_known = !oldest->number || has(&host, oldest->number);
+    bool is_known = !oldest->number || pt_cu_before_has(&host, oldest->number);
     for (size_t i = 0; !is_known && i < LATEST; i++)
-        if (records[i].number > oldest->number && !has(&records[i].before, oldest->number))
+        if (records[i].number > oldest->number &&
+            !pt_cu_before_has(&records[i].before, oldest->number))
             say_forgotten("more than 1024 are under way that nothing orders");
 }
 
@@ -451,11 +447,12 @@ void pt_cu_overlap_end(struct pt_cu_command *command)
     if (command->before.own && r->number == command->before.own) {
         pt_footprint_sort(&r->footprint);
         r->is_done = true;
+        over_host_stores(command, r);
         if (r->footprint.is_partial)
             say_forgotten("there is no room for all that one of them accessed");
     }
     if (op->work == PT_CU_HOST_CALL || op->work == PT_CU_CALLBACK)
-        join_over(&host, &command->before);
+        pt_cu_before_join_over(&host, &command->before);
     if (!n_running)
         compare_new();
     drop_oldest();
@@ -468,16 +465,18 @@ void pt_cu_overlap_waited(const struct pt_cu_command *command)
 {
     if (!command->is_watched || command->is_unwaited)
         return;
-    join_over(&host, &command->before);
+    end_host_stores();
+    pt_cu_before_join_over(&host, &command->before);
     drop_known();
 }
 
 void pt_cu_overlap_drained(CUcontext ctx)
 {
+    end_host_stores();
     for (size_t i = 0; is_watched && i < LATEST; i++)
         if (records[i].is_done && records[i].ctx == ctx) {
-            join(&host, &records[i].before);
-            add(&host, records[i].number);
+            pt_cu_before_join(&host, &records[i].before);
+            pt_cu_before_add(&host, records[i].number);
         }
     drop_known();
 }
@@ -491,6 +490,7 @@ void pt_cu_overlap_allocated(uint64_t address, uint64_t bytes)
 
 void pt_cu_overlap_forget(CUcontext ctx, const ptera_module *module)
 {
+    end_host_stores();
     for (size_t i = 0; is_watched && i < LATEST; i++) {
         const ptera_kernel *kernel = records[i].kernel;
         if (records[i].is_done && records[i].ctx == ctx &&

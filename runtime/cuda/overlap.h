@@ -9,18 +9,9 @@
 
 #include "ptera.h"
 #include "runtime/cuda/abi.h"
+#include "runtime/cuda/before.h"
 
 struct pt_cu_command;
-
-enum { PT_CU_OVERLAP_LATEST = 1024 /* so many operations are remembered */ };
-
-/* Operations that are known to be over before something: by their numbers from `base` on. All
- * before `base` are forgotten. */
-struct pt_cu_before {
-    uint64_t base;
-    uint64_t bits[PT_CU_OVERLAP_LATEST / 64];
-    uint64_t own; /* the operation's own number; 0: it has none yet */
-};
 
 /* A context's engine checks races: from now on. */
 void pt_cu_overlap_watch(void);
