@@ -3,6 +3,7 @@
 #include "backend/interp/texture_sample.h"
 
 #include "backend/interp/access.h"
+#include "backend/interp/texture_point.h"
 #include "backend/interp/texture_wide.h"
 
 PT_ACCESS static __attribute__((noinline)) void read_texture(uint64_t handle, struct pt_texture *t)
@@ -137,6 +138,8 @@ static bool sample_apart(struct pt_sampled *s, uint32_t sampling, struct pt_samp
 bool pt_texture_sample(struct pt_sampled *s, uint32_t sampling, uint32_t lanes,
                        struct pt_fault *fault)
 {
+    if (pt_texture_point_sample(s, sampling, lanes))
+        return true;
     struct pt_samples samples = {
         .coordinate = {s->coordinate[0], s->coordinate[1], s->coordinate[2]},
         .layer = sampling & PT_SAMPLING_LAYERED ? s->layer : NULL,
