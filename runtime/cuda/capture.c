@@ -71,6 +71,16 @@ static bool set_tail(CUstream stream, const CUgraphNode *nodes, size_t n, bool a
     return true;
 }
 
+/* The graph is the program's from now on, or nobody's. */
+static void let_go(struct pt_cu_capture *capture, bool is_gone)
+{
+    if (capture->graph)
+        capture->graph->is_captured = false;
+    if (capture->graph && is_gone)
+        pt_cu_graph_delete(capture->graph);
+    capture->graph = NULL;
+}
+
 static void join(CUstream stream, struct pt_cu_capture *capture)
 {
     stream->capture = capture;
@@ -86,9 +96,7 @@ void pt_cu_capture_leave(CUstream stream)
         capture->is_spoilt = true;
         capture->origin = NULL;
         n_captures--;
-        if (!capture->is_given && capture->graph)
-            pt_cu_graph_delete(capture->graph);
-        capture->graph = NULL;
+        let_go(capture, !capture->is_given);
     }
     clear_tail(stream);
     stream->capture = NULL;
@@ -125,6 +133,8 @@ CUresult pt_cu_capture_forbid_event(CUevent event)
 {
     if (!event->capture)
         return CUDA_SUCCESS;
+    if (!event->capture->origin) /* that capture is over */
+        return CUDA_ERROR_INVALID_VALUE;
     event->capture->is_spoilt = true;
     return CUDA_ERROR_CAPTURED_EVENT;
 }
@@ -294,7 +304,7 @@ CUresult pt_cu_capture_free(CUstream stream, CUdeviceptr address)
     CUgraphNode node;
     CUresult r = pt_cu_capture_check(stream);
     if (r == CUDA_SUCCESS && !pt_cu_graph_memory_block_at(address))
-        r = CUDA_ERROR_INVALID_VALUE;
+        return CUDA_ERROR_INVALID_VALUE; /* the capture goes on */
     if (r == CUDA_SUCCESS)
         r = append(stream, CU_GRAPH_NODE_TYPE_MEM_FREE, &node);
     if (r != CUDA_SUCCESS)
@@ -341,10 +351,12 @@ CUresult pt_cu_capture_wait(CUstream stream, CUevent event, unsigned flags)
             stream->capture_tail[0]->event = event;
         return r;
     }
+    if (!event->capture && !event->recorded && !event->shared) /* there is nothing to wait for */
+        return CUDA_SUCCESS;
     if (!event->capture)
         return pt_cu_capture_spoil(stream, CUDA_ERROR_STREAM_CAPTURE_ISOLATION);
     if (!event->capture->origin) /* that capture is over */
-        return pt_cu_capture_spoil(stream, CUDA_ERROR_CAPTURED_EVENT);
+        return pt_cu_capture_spoil(stream, CUDA_ERROR_INVALID_VALUE);
     if (event->capture->is_spoilt)
         return CUDA_ERROR_STREAM_CAPTURE_INVALIDATED;
     if (stream->capture && stream->capture != event->capture) {
@@ -369,7 +381,7 @@ static CUresult begin(CUstream stream, CUgraph graph, const CUgraphNode *nodes, 
         return CUDA_ERROR_INVALID_VALUE;
     if (stream == stream->ctx->null_stream)
         return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
-    if (stream->capture)
+    if (stream->capture || (graph && graph->is_captured))
         return CUDA_ERROR_ILLEGAL_STATE;
     struct pt_cu_capture *capture = calloc(1, sizeof *capture);
     if (!capture || !thread || !set_tail(stream, nodes, n, false)) {
@@ -382,6 +394,7 @@ static CUresult begin(CUstream stream, CUgraph graph, const CUgraphNode *nodes, 
         free(capture);
         return CUDA_ERROR_OUT_OF_MEMORY;
     }
+    capture->graph->is_captured = true;
     capture->is_given = graph != NULL;
     capture->id = pt_cu_handle_new_id();
     capture->origin = stream;
@@ -471,12 +484,11 @@ static CUresult end_capture(CUstream null, CUstream given, CUgraph *graph)
 {
     CUstream stream;
     CUresult r = pt_cu_stream_find(null, given, &stream);
-    if (r == CUDA_SUCCESS && !graph)
-        r = CUDA_ERROR_INVALID_VALUE;
     if (r != CUDA_SUCCESS)
         return r;
     struct pt_cu_capture *capture = stream->capture;
-    *graph = NULL;
+    if (graph)
+        *graph = NULL;
     if (!capture)
         return CUDA_ERROR_ILLEGAL_STATE;
     if (capture->mode != CU_STREAM_CAPTURE_MODE_RELAXED &&
@@ -487,11 +499,10 @@ static CUresult end_capture(CUstream null, CUstream given, CUgraph *graph)
     r = capture->is_spoilt    ? CUDA_ERROR_STREAM_CAPTURE_INVALIDATED
         : !is_joined(capture) ? CUDA_ERROR_STREAM_CAPTURE_UNJOINED
                               : CUDA_SUCCESS;
-    if (r == CUDA_SUCCESS)
+    bool is_taken = r == CUDA_SUCCESS && graph; /* without a place for it it is gone */
+    if (is_taken)
         pt_cu_handle_give(*graph = capture->graph);
-    else if (!capture->is_given)
-        pt_cu_graph_delete(capture->graph);
-    capture->graph = NULL;
+    let_go(capture, !is_taken && !capture->is_given);
     end_all(capture);
     return r;
 }

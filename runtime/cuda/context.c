@@ -371,6 +371,25 @@ CUresult cuCtxGetFlags(unsigned *flags)
     return API(get_flags(flags));
 }
 
+/* All SMs are a context's. */
+static CUresult get_affinity(CUexecAffinityParam *affinity, CUexecAffinityType type)
+{
+    CUcontext ctx;
+    CUresult r = pt_cu_current_get(&ctx);
+    if (r == CUDA_SUCCESS && (!affinity || type != CU_EXEC_AFFINITY_TYPE_SM_COUNT))
+        r = CUDA_ERROR_INVALID_VALUE;
+    if (r == CUDA_SUCCESS)
+        *affinity =
+            (CUexecAffinityParam){type, (unsigned)pt_cu_device_attribute(
+                                            CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, ctx->device)};
+    return r;
+}
+
+CUresult cuCtxGetExecAffinity(CUexecAffinityParam *affinity, CUexecAffinityType type)
+{
+    return API(get_affinity(affinity, type));
+}
+
 static CUresult set_flags(unsigned flags)
 {
     CUcontext ctx;
@@ -507,7 +526,7 @@ static CUresult set_peer(CUcontext peer, unsigned flags, bool enable)
     if (flags)
         return CUDA_ERROR_INVALID_VALUE;
     if (peer->device == ctx->device)
-        return enable ? CUDA_ERROR_INVALID_DEVICE : CUDA_ERROR_PEER_ACCESS_NOT_ENABLED;
+        return enable ? CUDA_ERROR_PEER_ACCESS_UNSUPPORTED : CUDA_ERROR_PEER_ACCESS_NOT_ENABLED;
     uint64_t bit = UINT64_C(1) << peer->device;
     bool is_enabled = (ctx->peers & bit) != 0;
     if (enable && is_enabled)

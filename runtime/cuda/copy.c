@@ -18,14 +18,15 @@
 /* What the call says of an address: that it is the device's, the host's, or either. */
 enum side { DEVICE, HOST, ANY };
 
-static bool is_side(enum side side, uint64_t address, size_t bytes)
+static bool is_side(enum side side, uint64_t address, size_t bytes, bool is_written)
 {
     if (!address)
         return false;
-    if (side == DEVICE)
-        return pt_cu_range_is_usable(address, bytes);
     /* Host memory need not be known; of what is known no copy leaves the range. */
-    return !pt_cu_range_find(address) || pt_cu_range_is_usable(address, bytes);
+    if (side != DEVICE && !pt_cu_range_find(address))
+        return true;
+    return is_written ? pt_cu_range_is_writable(address, bytes)
+                      : pt_cu_range_is_usable(address, bytes);
 }
 
 /* Memory that the program may change or free when the call is back: such copies are waited for. */
@@ -48,7 +49,7 @@ static CUresult copy_row(CUstream null, CUstream given, bool is_async, enum side
     CUresult r = pt_cu_stream_find(null, given, &stream);
     if (r != CUDA_SUCCESS || !bytes)
         return r;
-    if (!is_side(to_side, to, bytes) || !is_side(from_side, from, bytes))
+    if (!is_side(to_side, to, bytes, true) || !is_side(from_side, from, bytes, false))
         return CUDA_ERROR_INVALID_VALUE;
     if (!is_async && stream->capture)
         return pt_cu_capture_forbid(stream);
@@ -105,6 +106,7 @@ struct corner {
     uint64_t host, device;
     CUarray array;
     size_t x, y, z, pitch, height;
+    bool is_written;
 };
 /* Where it is. */
 struct place {
@@ -148,7 +150,7 @@ static CUresult place_in_memory(const struct corner *c, const CUDA_MEMCPY3D *m, 
         return CUDA_ERROR_INVALID_VALUE;
     size_t slice = pitch * height, first = c->z * slice + c->y * pitch + c->x;
     size_t bytes = (m->Depth - 1) * slice + (m->Height - 1) * pitch + m->WidthInBytes;
-    if (!base || !is_side(side, base + first, bytes))
+    if (!base || !is_side(side, base + first, bytes, c->is_written))
         return CUDA_ERROR_INVALID_VALUE;
     *place = (struct place){(uint8_t *)(uintptr_t)(base + first), pitch, slice,
                             is_pageable(base + first)};
@@ -174,12 +176,12 @@ static CUresult find_place(const struct corner *c, const CUDA_MEMCPY3D *m, struc
 CUresult pt_cu_copy_op(const CUDA_MEMCPY3D *m, struct pt_cu_op *op, bool *is_pageable)
 {
     struct place to, from;
-    struct corner source = {m->srcMemoryType, (uintptr_t)m->srcHost, m->srcDevice,
-                            m->srcArray,      m->srcXInBytes,        m->srcY,
-                            m->srcZ,          m->srcPitch,           m->srcHeight};
-    struct corner target = {m->dstMemoryType, (uintptr_t)m->dstHost, m->dstDevice,
-                            m->dstArray,      m->dstXInBytes,        m->dstY,
-                            m->dstZ,          m->dstPitch,           m->dstHeight};
+    struct corner source = {
+        m->srcMemoryType, (uintptr_t)m->srcHost, m->srcDevice, m->srcArray, m->srcXInBytes, m->srcY,
+        m->srcZ,          m->srcPitch,           m->srcHeight, false};
+    struct corner target = {
+        m->dstMemoryType, (uintptr_t)m->dstHost, m->dstDevice, m->dstArray, m->dstXInBytes, m->dstY,
+        m->dstZ,          m->dstPitch,           m->dstHeight, true};
     *op = (struct pt_cu_op){.work = PT_CU_COPY};
     *is_pageable = false;
     if (!m->WidthInBytes || !m->Height || !m->Depth)
@@ -340,7 +342,7 @@ CUresult pt_cu_copy_set_op(const CUDA_MEMSET_NODE_PARAMS *p, struct pt_cu_op *op
         return CUDA_ERROR_INVALID_VALUE;
     size_t row = p->width * bytes, pitch = p->height > 1 ? p->pitch : row;
     if (p->dst % bytes || pitch < row || pitch % bytes || p->height > most / pitch ||
-        !pt_cu_range_is_usable(p->dst, (p->height - 1) * pitch + row))
+        !pt_cu_range_is_writable(p->dst, (p->height - 1) * pitch + row))
         return CUDA_ERROR_INVALID_VALUE;
     op->set = (struct pt_cu_set){
         (uint8_t *)(uintptr_t)p->dst, pitch, p->width, p->height, bytes, p->value};

@@ -125,12 +125,14 @@ CUresult cuDeviceGetName(char *name, int bytes, CUdevice device)
     return API(get_name(name, bytes, device));
 }
 
+enum { BUS_ID_BYTES = sizeof "0000:00:00.0" };
+
 static CUresult get_bus_id(char *id, int bytes, CUdevice device)
 {
     CUresult r = check(id, device);
     if (r != CUDA_SUCCESS)
         return r;
-    if (bytes <= 0)
+    if (bytes < BUS_ID_BYTES)
         return CUDA_ERROR_INVALID_VALUE;
     pt_cu_board_bus_id(pt_cu_driver.shown[device], id, (size_t)bytes);
     return CUDA_SUCCESS;
@@ -263,8 +265,7 @@ CUresult cuDeviceTotalMem_v2(size_t *bytes, CUdevice device)
 static CUresult affinity_support(int *supported, CUexecAffinityType type, CUdevice device)
 {
     CUresult r = check(supported, device);
-    if (r == CUDA_SUCCESS && type != CU_EXEC_AFFINITY_TYPE_SM_COUNT)
-        r = CUDA_ERROR_INVALID_VALUE;
+    (void)type; /* of all kinds none is */
     if (r == CUDA_SUCCESS)
         *supported = 0;
     return r;
@@ -273,6 +274,20 @@ static CUresult affinity_support(int *supported, CUexecAffinityType type, CUdevi
 CUresult cuDeviceGetExecAffinitySupport(int *supported, CUexecAffinityType type, CUdevice device)
 {
     return API(affinity_support(supported, type, device));
+}
+
+/* There are no writes of others that would be under way. */
+static CUresult flush_writes(int target, int scope)
+{
+    enum { CURRENT_CTX = 0, TO_OWNER = 100, TO_ALL_DEVICES = 200 };
+    CUresult r = pt_cu_driver_check();
+    bool is_right = target == CURRENT_CTX && (scope == TO_OWNER || scope == TO_ALL_DEVICES);
+    return r == CUDA_SUCCESS && !is_right ? CUDA_ERROR_INVALID_VALUE : r;
+}
+
+CUresult cuFlushGPUDirectRDMAWrites(int target, int scope)
+{
+    return API(flush_writes(target, scope));
 }
 
 /* ---- devices and each other ------------------------------------------------------------------ */

@@ -102,6 +102,8 @@ CUresult pt_cu_event_record(CUevent event, CUstream stream, unsigned flags)
         return CUDA_ERROR_INVALID_VALUE;
     if (event->ctx != stream->ctx)
         return CUDA_ERROR_INVALID_HANDLE;
+    if (flags && !stream->capture)
+        return CUDA_ERROR_ILLEGAL_STATE;
     r = pt_cu_capture_check(stream);
     if (r != CUDA_SUCCESS)
         return r;
@@ -207,13 +209,19 @@ CUresult cuEventSynchronize(CUevent event)
 /* The clock counts nanoseconds; CUDA promises about half a microsecond. */
 static CUresult elapsed(float *milliseconds, CUevent start, CUevent end)
 {
-    CUresult r = check_recorded(start);
+    CUresult r = check(start);
+    if (r == CUDA_SUCCESS)
+        r = check(end);
+    if (r == CUDA_SUCCESS && (start->capture || end->capture)) /* which goes on */
+        r = CUDA_ERROR_CAPTURED_EVENT;
+    if (r == CUDA_SUCCESS)
+        r = check_recorded(start);
     if (r == CUDA_SUCCESS)
         r = check_recorded(end);
     if (r != CUDA_SUCCESS)
         return r;
     if (!milliseconds)
-        return CUDA_ERROR_INVALID_VALUE;
+        return CUDA_ERROR_INVALID_HANDLE;
     if (start->ctx != end->ctx || !start->recorded || !end->recorded ||
         (start->flags | end->flags) & CU_EVENT_DISABLE_TIMING)
         return CUDA_ERROR_INVALID_HANDLE;

@@ -166,11 +166,10 @@ static CUresult check_setting(CUfunction f, CUfunction_attribute attribute, int 
     case CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_WIDTH:
     case CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_HEIGHT:
     case CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_DEPTH:
-        return ir_of(f)->reqnctapercluster[0] ? CUDA_ERROR_NOT_PERMITTED
-               : value < 0                    ? CUDA_ERROR_INVALID_VALUE
-                                              : CUDA_SUCCESS;
+        return ir_of(f)->reqnctapercluster[0] || value < 0 ? CUDA_ERROR_INVALID_VALUE
+                                                           : CUDA_SUCCESS;
     case CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED:
-        return value == 0 || value == 1 ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+        return CUDA_SUCCESS; /* any number is a yes but 0 */
     case CU_FUNC_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE:
         return value >= 0 && value <= 2 ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
     default:
@@ -298,7 +297,7 @@ static CUresult get_module(CUmodule *module, CUfunction handle)
 {
     CUfunction f;
     CUresult r = pt_cu_module_function(handle, &f);
-    if (r == CUDA_SUCCESS && !module)
+    if (!handle || (r == CUDA_SUCCESS && !module))
         r = CUDA_ERROR_INVALID_VALUE;
     if (r == CUDA_SUCCESS)
         *module = f->module;
@@ -315,7 +314,7 @@ static CUresult get_name(const char **name, const void *handle)
     CUresult r = pt_cu_driver_check();
     if (r != CUDA_SUCCESS)
         return r;
-    if (!name)
+    if (!name || !handle)
         return CUDA_ERROR_INVALID_VALUE;
     if (pt_cu_handle_is(handle, PT_CU_KERNEL))
         *name = ((const struct CUkern_st *)handle)->name;

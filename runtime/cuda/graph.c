@@ -303,6 +303,8 @@ static CUresult destroy(CUgraph graph)
     CUresult r = check_graph(graph);
     if (r == CUDA_SUCCESS && graph->is_owned)
         r = CUDA_ERROR_INVALID_VALUE;
+    if (r == CUDA_SUCCESS && graph->is_captured)
+        r = CUDA_ERROR_ILLEGAL_STATE;
     if (r == CUDA_SUCCESS)
         pt_cu_graph_delete(graph);
     return r;
@@ -552,6 +554,8 @@ CUresult cuGraphRemoveDependencies_v2(CUgraph graph, const CUgraphNode *from, co
 static CUresult destroy_node(CUgraphNode node)
 {
     CUresult r = check_node(node);
+    if (r == CUDA_SUCCESS && node->graph->is_captured)
+        r = CUDA_ERROR_ILLEGAL_STATE;
     if (r == CUDA_SUCCESS && pt_cu_graph_memory_is_in(node->graph))
         r = CUDA_ERROR_NOT_SUPPORTED; /* CUDA's, too */
     if (r == CUDA_SUCCESS)

@@ -49,6 +49,7 @@ struct CUgraph_st {
     unsigned launches;   /* of an executable, under way, that take nodes from it yet */
     bool is_dropped;     /* it goes with the last of them */
     bool has_conditions; /* an executable's: conditional nodes, at any depth */
+    bool is_captured;    /* a stream's capture goes on in it */
     struct pt_cu_user_refs user;
 };
 

@@ -29,9 +29,11 @@ static CUresult get_handle(CUipcEventHandle *out, CUevent event)
     CUresult r = pt_cu_driver_check();
     if (r != CUDA_SUCCESS)
         return r;
-    if (!pt_cu_handle_is(event, PT_CU_EVENT))
+    if (!out || !event)
+        return CUDA_ERROR_INVALID_VALUE;
+    if (!pt_cu_handle_is(event, PT_CU_EVENT) || !event->shared)
         return CUDA_ERROR_INVALID_HANDLE;
-    if (!out || !event->shared || event->shared->is_imported || fstat(event->shared->fd, &st) != 0)
+    if (event->shared->is_imported || fstat(event->shared->fd, &st) != 0)
         return CUDA_ERROR_INVALID_VALUE;
     struct handle h = {.pid = (uint32_t)getpid(),
                        .fd = event->shared->fd,
@@ -71,8 +73,10 @@ static CUresult open_handle(CUevent *event, const CUipcEventHandle *given)
     if (r != CUDA_SUCCESS)
         return r;
     memcpy(&h, given, sizeof h);
-    if (!event || memcmp(h.magic, magic, sizeof magic) != 0)
+    if (!event)
         return CUDA_ERROR_INVALID_VALUE;
+    if (memcmp(h.magic, magic, sizeof magic) != 0)
+        return CUDA_ERROR_MAP_FAILED;
     if (h.pid == (uint32_t)getpid()) /* for other processes only */
         return CUDA_ERROR_INVALID_CONTEXT;
     struct pt_cu_event_page *shared = open_page(&h);

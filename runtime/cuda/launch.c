@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "runtime/cuda/capture.h"
 #include "runtime/cuda/command.h"
 #include "runtime/cuda/context_list.h"
 #include "runtime/cuda/device.h"
@@ -71,7 +72,7 @@ static CUresult set_cluster(CUfunction f, ptera_launch *l)
     bool is_given = c[0] || c[1] || c[2];
     for (int d = 0; d < 3; d++) {
         if (is_given && !c[d])
-            return CUDA_ERROR_INVALID_VALUE;
+            return CUDA_ERROR_INVALID_CLUSTER_SIZE;
         if (is_given && size[0] && c[d] != (unsigned)(size[d] ? size[d] : 1))
             return CUDA_ERROR_INVALID_CLUSTER_SIZE;
         if (!is_given && size[0])
@@ -211,20 +212,19 @@ static CUresult set_attributes(struct pt_cu_launch *launch, const CUlaunchConfig
                                 v->preferredClusterDim.z},
                    sizeof preferred);
             break;
-        case CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW:
-            /* no bytes take a stream's window away, and a launch has none */
-            if (!v->accessPolicyWindow.num_bytes)
-                return CUDA_ERROR_INVALID_VALUE;
-            break;
         case CU_LAUNCH_ATTRIBUTE_PRIORITY:
             launch->priority = v->priority;
             break;
         case CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_EVENT:
-            *completion = v->programmaticEvent.event;
-            break;
         case CU_LAUNCH_ATTRIBUTE_LAUNCH_COMPLETION_EVENT:
-            *completion = v->launchCompletionEvent.event;
+            *completion = c->attrs[i].id == CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_EVENT
+                              ? v->programmaticEvent.event
+                              : v->launchCompletionEvent.event;
+            if (!*completion)
+                return CUDA_ERROR_INVALID_HANDLE;
             break;
+        case CU_LAUNCH_ATTRIBUTE_SYNCHRONIZATION_POLICY: /* a stream's */
+            return CUDA_ERROR_INVALID_VALUE;
         case CU_LAUNCH_ATTRIBUTE_DEVICE_UPDATABLE_KERNEL_NODE:
             return CUDA_ERROR_NOT_SUPPORTED;
         default:
@@ -257,7 +257,7 @@ CUresult pt_cu_launch_start(CUstream null, const CUlaunchConfig *c, const void *
     if (r == CUDA_SUCCESS)
         r = pt_cu_launch_ready(&op.launch, parameters, extra);
     if (r != CUDA_SUCCESS)
-        return r;
+        return pt_cu_capture_spoil(stream, r);
     r = pt_cu_driver.launches_block && !stream->capture ? pt_cu_submit_and_wait(stream, &op)
                                                         : pt_cu_submit_op(stream, &op);
     return r == CUDA_SUCCESS && completion ? pt_cu_event_record(completion, stream, 0) : r;

@@ -2,6 +2,7 @@
 #include "runtime/cuda/limit.h"
 
 #include "ir/bits.h"
+#include "runtime/cuda/capture.h"
 #include "runtime/cuda/context_list.h"
 #include "runtime/cuda/current.h"
 #include "runtime/cuda/device.h"
@@ -131,6 +132,8 @@ static CUresult set_limit(CUlimit limit, size_t value)
 {
     CUcontext ctx;
     CUresult r = pt_cu_current_get(&ctx);
+    if (r == CUDA_SUCCESS)
+        r = pt_cu_capture_forbid_unsafe();
     if (r == CUDA_SUCCESS)
         r = check_limit(limit);
     if (r == CUDA_SUCCESS)

@@ -2,6 +2,7 @@
  * so that a device pointer is a host pointer. */
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "runtime/cuda/block.h"
@@ -63,8 +64,7 @@ CUresult cuMemAllocPitch_v2(CUdeviceptr *address, size_t *pitch, size_t width, s
 /* Frees what starts at the address, when nothing that is under way can use it any more. */
 static CUresult free_at(uint64_t address, bool (*is_right)(const struct pt_cu_range *range))
 {
-    CUcontext ctx;
-    CUresult r = pt_cu_current_get(&ctx);
+    CUresult r = pt_cu_driver_check();
     if (r == CUDA_SUCCESS && address)
         r = pt_cu_capture_forbid_unsafe();
     if (r != CUDA_SUCCESS || !address)
@@ -114,18 +114,28 @@ CUresult cuMemGetInfo_v2(size_t *available, size_t *total)
 
 /* ---- host memory ----------------------------------------------------------------------------- */
 
+/* As they are told: all of it is mapped, and everybody's. */
+static unsigned host_flags_of(unsigned flags)
+{
+    return (flags & ~(unsigned)CU_MEMHOSTALLOC_PORTABLE) | CU_MEMHOSTALLOC_DEVICEMAP;
+}
+
 static CUresult host_alloc(void **out, size_t bytes, unsigned flags)
 {
     const unsigned known =
         CU_MEMHOSTALLOC_PORTABLE | CU_MEMHOSTALLOC_DEVICEMAP | CU_MEMHOSTALLOC_WRITECOMBINED;
     CUdeviceptr address;
+    CUcontext ctx;
     if (!out || flags & ~known)
         return CUDA_ERROR_INVALID_VALUE;
+    *out = NULL;
+    if (!bytes)
+        return pt_cu_current_get(&ctx);
     CUresult r = alloc(&address, bytes, PT_CU_HOST);
     if (r != CUDA_SUCCESS)
         return r;
     struct pt_cu_range *range = pt_cu_range_find(address);
-    range->flags = flags | CU_MEMHOSTALLOC_DEVICEMAP;
+    range->flags = host_flags_of(flags);
     *out = (void *)(uintptr_t)address;
     return CUDA_SUCCESS;
 }
@@ -150,22 +160,33 @@ CUresult cuMemFreeHost(void *address)
     return API(free_at((uintptr_t)address, is_host));
 }
 
+/* Whether the process has the pages. */
+static bool is_there(uintptr_t address, size_t bytes)
+{
+    uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE), first = address & ~(page - 1);
+    return msync((void *)first, bytes + (address - first), MS_ASYNC) == 0;
+}
+
 static CUresult host_register(void *address, size_t bytes, unsigned flags)
 {
-    const unsigned known = CU_MEMHOSTREGISTER_PORTABLE | CU_MEMHOSTREGISTER_DEVICEMAP |
-                           CU_MEMHOSTREGISTER_IOMEMORY | CU_MEMHOSTREGISTER_READ_ONLY;
+    const unsigned known =
+        CU_MEMHOSTREGISTER_PORTABLE | CU_MEMHOSTREGISTER_DEVICEMAP | CU_MEMHOSTREGISTER_READ_ONLY;
     CUcontext ctx;
     CUresult r = pt_cu_current_get(&ctx);
     if (r == CUDA_SUCCESS)
         r = pt_cu_capture_forbid_unsafe();
     if (r != CUDA_SUCCESS)
         return r;
-    if (!address || !bytes || flags & ~known || bytes > UINTPTR_MAX - (uintptr_t)address)
+    if (!address || !bytes || flags & ~known || bytes > UINTPTR_MAX - (uintptr_t)address ||
+        !is_there((uintptr_t)address, bytes))
+        return CUDA_ERROR_INVALID_VALUE;
+    struct pt_cu_range *known_range = pt_cu_range_find((uintptr_t)address);
+    if (known_range && known_range->memory != PT_CU_REGISTERED)
         return CUDA_ERROR_INVALID_VALUE;
     struct pt_cu_range *range = pt_cu_range_add((uintptr_t)address, bytes, PT_CU_REGISTERED, ctx);
     if (!range)
         return CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED;
-    range->flags = flags | CU_MEMHOSTREGISTER_DEVICEMAP;
+    range->flags = host_flags_of(0);
     return CUDA_SUCCESS;
 }
 
@@ -185,8 +206,10 @@ static CUresult host_unregister(void *address)
     if (!address)
         return CUDA_ERROR_INVALID_VALUE;
     struct pt_cu_range *range = pt_cu_range_find((uintptr_t)address);
-    if (!range || range->memory != PT_CU_REGISTERED || range->first != (uintptr_t)address)
+    if (!range)
         return CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED;
+    if (range->memory != PT_CU_REGISTERED || range->first != (uintptr_t)address)
+        return CUDA_ERROR_INVALID_VALUE;
     r = pt_cu_command_drain(range->ctx);
     pt_cu_range_remove(range);
     return r;
@@ -226,7 +249,7 @@ static CUresult host_flags(unsigned *flags, void *address)
     CUcontext ctx;
     CUresult r = pt_cu_current_get(&ctx);
     const struct pt_cu_range *range = r == CUDA_SUCCESS ? find_host(address) : NULL;
-    if (r == CUDA_SUCCESS && (!flags || !range || range->memory != PT_CU_HOST))
+    if (r == CUDA_SUCCESS && (!flags || !range))
         r = CUDA_ERROR_INVALID_VALUE;
     if (r == CUDA_SUCCESS)
         *flags = range->flags;

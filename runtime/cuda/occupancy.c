@@ -22,17 +22,16 @@ static int least(int a, int b)
 
 CUresult pt_cu_occupancy_blocks(CUfunction f, int threads, size_t dynamic_shared, int *blocks)
 {
-    int registers, shared, most;
+    int registers, shared, dynamic;
     CUresult r = pt_cu_function_value(f, CU_FUNC_ATTRIBUTE_NUM_REGS, &registers);
     if (r == CUDA_SUCCESS)
         r = pt_cu_function_value(f, CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES, &shared);
     if (r == CUDA_SUCCESS)
-        r = pt_cu_function_value(f, CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK, &most);
+        r = pt_cu_function_value(f, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, &dynamic);
     if (r != CUDA_SUCCESS)
         return r;
     *blocks = 0;
-    if (threads > most ||
-        dynamic_shared > (size_t)pt_cu_driver.limits->block_shared - (size_t)shared)
+    if (threads > PT_DEVICE_BLOCK_THREADS || dynamic_shared > (size_t)dynamic)
         return CUDA_SUCCESS;
     *blocks =
         pt_device_blocks(pt_cu_driver.profile, threads, registers, shared + (int)dynamic_shared);

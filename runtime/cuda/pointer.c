@@ -1,6 +1,8 @@
 /* What the driver knows of an address, and what programs advise about managed memory. */
 #include <string.h>
 
+#include "runtime/cuda/capture.h"
+#include "runtime/cuda/context_list.h"
 #include "runtime/cuda/current.h"
 #include "runtime/cuda/device.h"
 #include "runtime/cuda/entry.h"
@@ -170,13 +172,11 @@ static CUresult address_range(CUdeviceptr *base, size_t *bytes, CUdeviceptr addr
     if (r != CUDA_SUCCESS)
         return r;
     const struct pt_cu_range *range = pt_cu_range_find(address);
-    if (!range)
-        return CUDA_ERROR_NOT_FOUND;
     if (base)
-        *base = range->first;
+        *base = range ? range->first : 0;
     if (bytes)
-        *bytes = range->bytes;
-    return CUDA_SUCCESS;
+        *bytes = range ? range->bytes : 0;
+    return range ? CUDA_SUCCESS : CUDA_ERROR_NOT_FOUND;
 }
 
 CUresult cuMemGetAddressRange_v2(CUdeviceptr *base, size_t *bytes, CUdeviceptr address)
@@ -233,8 +233,7 @@ static CUresult advise(CUdeviceptr address, size_t bytes, CUmem_advise advice,
                      advice == CU_MEM_ADVISE_SET_ACCESSED_BY ||
                      advice == CU_MEM_ADVISE_UNSET_ACCESSED_BY;
     if (has_place && !is_location(location))
-        return location.type == CU_MEM_LOCATION_TYPE_DEVICE ? CUDA_ERROR_INVALID_DEVICE
-                                                            : CUDA_ERROR_INVALID_VALUE;
+        return CUDA_ERROR_INVALID_VALUE;
     switch (advice) {
     case CU_MEM_ADVISE_SET_READ_MOSTLY:
     case CU_MEM_ADVISE_UNSET_READ_MOSTLY:
@@ -276,6 +275,8 @@ static CUresult prefetch(CUstream null, CUstream given, CUdeviceptr address, siz
     struct pt_cu_range *range;
     CUresult r = pt_cu_stream_find(null, given, &stream);
     if (r == CUDA_SUCCESS)
+        r = pt_cu_capture_forbid(stream);
+    if (r == CUDA_SUCCESS)
         r = find_managed(address, bytes, &range);
     if (r != CUDA_SUCCESS)
         return r;
@@ -293,6 +294,66 @@ PER_THREAD_API(cuMemPrefetchAsync_v2, _ptsz, prefetch,
                (CUdeviceptr address, size_t bytes, CUmemLocation location, unsigned flags,
                 CUstream stream),
                stream, address, bytes, location, flags)
+
+/* What batches say: ranges, and the places of those from the number on that stands beside each. */
+struct batch {
+    const CUdeviceptr *addresses;
+    const size_t *bytes;
+    size_t n;
+    const CUmemLocation *places;
+    const size_t *from;
+    size_t n_places;
+};
+
+static CUresult check_batch(const struct batch *b, bool has_places)
+{
+    bool is_right = b->addresses && b->bytes && b->n &&
+                    (!has_places || (b->places && b->from && b->n_places && b->n_places <= b->n &&
+                                     b->from[0] == 0));
+    for (size_t i = 1; is_right && has_places && i < b->n_places; i++)
+        is_right = b->from[i] > b->from[i - 1] && b->from[i] < b->n;
+    for (size_t i = 0; is_right && has_places && i < b->n_places; i++)
+        is_right = is_location(b->places[i]);
+    for (size_t i = 0; is_right && i < b->n; i++) {
+        struct pt_cu_range *range;
+        CUresult r = find_managed(b->addresses[i], b->bytes[i], &range);
+        if (r != CUDA_SUCCESS)
+            return r;
+    }
+    return is_right ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+}
+
+/* What is discarded may hold anything, so what it held. The legacy stream is not for batches. */
+static CUresult run_batch(CUstream null, CUstream given, struct batch b, bool has_places,
+                          unsigned long long flags)
+{
+    CUstream stream;
+    CUresult r = pt_cu_stream_find(null, given, &stream);
+    if (r == CUDA_SUCCESS)
+        r = pt_cu_capture_forbid(stream);
+    if (r == CUDA_SUCCESS)
+        r = flags || stream == stream->ctx->null_stream ? CUDA_ERROR_INVALID_VALUE
+                                                        : check_batch(&b, has_places);
+    for (size_t i = 0, place = 0; r == CUDA_SUCCESS && has_places && i < b.n; i++) {
+        if (place + 1 < b.n_places && b.from[place + 1] == i)
+            place++;
+        pt_cu_range_find(b.addresses[i])->prefetched = b.places[place];
+    }
+    return r;
+}
+
+#define BATCH_API(name)                                                                         \
+    PER_THREAD_API(name, _ptsz, run_batch,                                                      \
+                   (CUdeviceptr * addresses, size_t * bytes, size_t n, CUmemLocation * places,  \
+                    size_t * from, size_t n_places, unsigned long long flags, CUstream stream), \
+                   stream, ((struct batch){addresses, bytes, n, places, from, n_places}), true, \
+                   flags)
+BATCH_API(cuMemPrefetchBatchAsync)
+BATCH_API(cuMemDiscardAndPrefetchBatchAsync)
+PER_THREAD_API(cuMemDiscardBatchAsync, _ptsz, run_batch,
+               (CUdeviceptr * addresses, size_t *bytes, size_t n, unsigned long long flags,
+                CUstream stream),
+               stream, ((struct batch){addresses, bytes, n, NULL, NULL, 0}), false, flags)
 
 /* A place as the older attributes name it. */
 static int device_of(CUmemLocation l)

@@ -208,8 +208,6 @@ CUresult cuDeviceGetMemPool(CUmemoryPool *pool, CUdevice device)
 static CUresult set_pool(CUdevice device, CUmemoryPool pool)
 {
     CUresult r = check_pool(pool);
-    if (r == CUDA_SUCCESS && !pt_cu_device_is_valid(device))
-        r = CUDA_ERROR_INVALID_DEVICE;
     if (r == CUDA_SUCCESS && pool->device != device)
         r = CUDA_ERROR_INVALID_VALUE;
     if (r == CUDA_SUCCESS)
@@ -265,6 +263,15 @@ CUresult cuMemSetMemPool(CUmemLocation *place, CUmemAllocationType type, CUmemor
 
 /* ---- pools of the program -------------------------------------------------------------------- */
 
+/* What CUDA keeps for later must be zero. */
+static bool has_no_more(const CUmemPoolProps *props)
+{
+    bool all = true;
+    for (size_t i = 0; i < sizeof props->reserved; i++)
+        all &= props->reserved[i] == 0;
+    return all;
+}
+
 static CUresult create(CUmemoryPool *pool, const CUmemPoolProps *props)
 {
     CUresult r = pt_cu_driver_check();
@@ -273,8 +280,8 @@ static CUresult create(CUmemoryPool *pool, const CUmemPoolProps *props)
     if (!pool || !props || props->allocType != CU_MEM_ALLOCATION_TYPE_PINNED ||
         props->location.type != CU_MEM_LOCATION_TYPE_DEVICE)
         return CUDA_ERROR_INVALID_VALUE;
-    if (!pt_cu_device_is_valid(props->location.id))
-        return CUDA_ERROR_INVALID_DEVICE;
+    if (!pt_cu_device_is_valid(props->location.id) || !has_no_more(props))
+        return CUDA_ERROR_INVALID_VALUE;
     if (props->handleTypes != CU_MEM_HANDLE_TYPE_NONE)
         return CUDA_ERROR_NOT_SUPPORTED;
     *pool = new_pool(props->location.id);
@@ -417,7 +424,7 @@ static CUresult get_access(CUmemAccess_flags *flags, CUmemoryPool pool,
     if (r == CUDA_SUCCESS && (!flags || !location || location->type != CU_MEM_LOCATION_TYPE_DEVICE))
         r = CUDA_ERROR_INVALID_VALUE;
     if (r == CUDA_SUCCESS && !pt_cu_device_is_valid(location->id))
-        r = CUDA_ERROR_INVALID_DEVICE;
+        r = CUDA_ERROR_INVALID_VALUE;
     if (r == CUDA_SUCCESS)
         *flags = pool->access[location->id];
     return r;
@@ -509,8 +516,11 @@ static CUresult new_block(CUmemoryPool pool, size_t bytes, CUcontext ctx,
 static CUresult alloc_from(CUdeviceptr *out, size_t bytes, CUmemoryPool pool, CUstream stream)
 {
     struct pt_cu_range *range;
-    if (!out || !bytes)
+    if (!out)
         return CUDA_ERROR_INVALID_VALUE;
+    *out = 0;
+    if (!bytes)
+        return CUDA_SUCCESS;
     if (stream->capture)
         return pt_cu_capture_alloc(stream, bytes, out);
     if (pool->most_bytes &&
@@ -562,7 +572,7 @@ static CUresult free_async(CUstream null, CUdeviceptr address, CUstream given)
 {
     CUstream stream;
     CUresult r = pt_cu_stream_find(null, given, &stream);
-    if (r != CUDA_SUCCESS)
+    if (r != CUDA_SUCCESS || !address)
         return r;
     struct pt_cu_graph_block *block = pt_cu_graph_memory_block_at(address);
     if (stream->capture)

@@ -49,7 +49,9 @@ static const struct entry *find_entry(const char *name, int version, bool per_th
 static CUresult get_proc_address(const char *name, void **address, int version, cuuint64_t flags,
                                  CUdriverProcAddressQueryResult *status)
 {
-    if (!name || !address || flags > CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM ||
+    if (!name || !address ||
+        flags >
+            (CU_GET_PROC_ADDRESS_LEGACY_STREAM | CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM) ||
         version > PT_CU_DRIVER_VERSION)
         return CUDA_ERROR_INVALID_VALUE;
     bool is_known;

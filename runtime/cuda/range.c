@@ -34,14 +34,22 @@ struct pt_cu_range *pt_cu_range_find(uint64_t address)
     return address < UINT64_MAX ? find(address, 1) : NULL;
 }
 
+/* Mapped memory has the access that cuMemSetAccess gave it. */
+static bool is_denied(const struct pt_cu_range *range, bool writes)
+{
+    return range->memory == PT_CU_MAPPED &&
+           (range->flags == CU_MEM_ACCESS_FLAGS_PROT_NONE ||
+            (writes && range->flags != CU_MEM_ACCESS_FLAGS_PROT_READWRITE));
+}
+
 /* What is mapped into reserved address space can go on in the range behind. */
-bool pt_cu_range_is_usable(uint64_t address, size_t bytes)
+static bool is_open(uint64_t address, size_t bytes, bool writes)
 {
     if (bytes > UINT64_MAX - address)
         return false;
     while (bytes) {
         const struct pt_cu_range *range = pt_cu_range_find(address);
-        if (!range || range->memory == PT_CU_MULTICAST)
+        if (!range || range->memory == PT_CU_MULTICAST || is_denied(range, writes))
             return false;
         uint64_t rest = range->first + range->bytes - address;
         if (rest >= bytes)
@@ -52,6 +60,16 @@ bool pt_cu_range_is_usable(uint64_t address, size_t bytes)
         bytes -= rest;
     }
     return true;
+}
+
+bool pt_cu_range_is_usable(uint64_t address, size_t bytes)
+{
+    return is_open(address, bytes, false);
+}
+
+bool pt_cu_range_is_writable(uint64_t address, size_t bytes)
+{
+    return is_open(address, bytes, true);
 }
 
 struct pt_cu_range *pt_cu_range_add(uint64_t first, uint64_t bytes, enum pt_cu_memory memory,

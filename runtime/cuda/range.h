@@ -58,6 +58,7 @@ struct pt_cu_range *pt_cu_range_find(uint64_t address);
 bool pt_cu_range_is_device(const void *address);
 /* Whether all of it lies in one range that kernels may use. */
 bool pt_cu_range_is_usable(uint64_t address, size_t bytes);
+bool pt_cu_range_is_writable(uint64_t address, size_t bytes);
 /* The range that holds the address, unless it is that of a handle; without the driver's lock. */
 bool pt_cu_range_find_foreign(uint64_t address, uint64_t *first, uint64_t *bytes);
 /* Enters a range. NULL: no memory, or it overlaps with one. */

@@ -32,6 +32,13 @@ void pt_cu_stream_management_delete(CUstream stream)
 
 /* ---- entries --------------------------------------------------------------------------------- */
 
+static int bound_priority(int priority)
+{
+    return priority > 0                         ? 0
+           : priority < PT_CU_PRIORITY_GREATEST ? PT_CU_PRIORITY_GREATEST
+                                                : priority;
+}
+
 static CUresult create(CUstream *out, unsigned flags, int priority)
 {
     CUcontext ctx;
@@ -40,11 +47,7 @@ static CUresult create(CUstream *out, unsigned flags, int priority)
         return r;
     if (!out || flags & ~(unsigned)CU_STREAM_NON_BLOCKING)
         return CUDA_ERROR_INVALID_VALUE;
-    if (priority > 0)
-        priority = 0;
-    if (priority < PT_CU_PRIORITY_GREATEST)
-        priority = PT_CU_PRIORITY_GREATEST;
-    *out = pt_cu_stream_new(ctx, flags, priority);
+    *out = pt_cu_stream_new(ctx, flags, bound_priority(priority));
     pt_cu_handle_give(*out);
     return *out ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
 }
@@ -124,6 +127,8 @@ static CUresult wait_event(CUstream null, CUstream given, CUevent event, unsigne
         return CUDA_ERROR_INVALID_HANDLE;
     if (flags & ~(unsigned)CU_EVENT_WAIT_EXTERNAL)
         return CUDA_ERROR_INVALID_VALUE;
+    if (flags && !stream->capture)
+        return CUDA_ERROR_ILLEGAL_STATE;
     if (stream->capture || event->capture)
         return pt_cu_capture_wait(stream, event, flags);
     if (event->shared && !pt_cu_event_page_is_done(event->shared)) {
@@ -236,7 +241,7 @@ static CUresult attribute(CUstream null, CUstream given, CUstreamAttrID id, CUst
         return CUDA_SUCCESS;
     }
     if (id == CU_LAUNCH_ATTRIBUTE_PRIORITY) {
-        stream->priority = set->priority;
+        stream->priority = bound_priority(set->priority);
         return CUDA_SUCCESS;
     }
     if (id == CU_LAUNCH_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT) /* a kernel's */

@@ -10,9 +10,11 @@ static CUresult value_op(CUstream stream, enum pt_cu_work work, CUdeviceptr addr
 {
     unsigned known = work == PT_CU_WAIT_VALUE
                          ? CU_STREAM_WAIT_VALUE_NOR | CU_STREAM_WAIT_VALUE_FLUSH
-                         : CU_STREAM_WRITE_VALUE_NO_MEMORY_BARRIER;
+                         : 0; /* such devices have no writes without a barrier */
     if (!address || address % bytes || flags & ~known || !pt_cu_range_is_usable(address, bytes))
         return CUDA_ERROR_INVALID_VALUE;
+    if (flags & CU_STREAM_WAIT_VALUE_FLUSH) /* CU_DEVICE_ATTRIBUTE_CAN_FLUSH_REMOTE_WRITES */
+        return CUDA_ERROR_NOT_SUPPORTED;
     struct pt_cu_op op = {.work = work};
     op.value.address = (void *)(uintptr_t)address;
     op.value.value = value;

@@ -371,7 +371,7 @@ static CUresult map(CUdeviceptr address, size_t bytes, size_t offset,
     if (r != CUDA_SUCCESS)
         return r;
     bool fits = offset <= m->bytes && bytes <= m->bytes - offset;
-    if (flags || !bytes || bytes % PT_CU_GRANULARITY || offset % PT_CU_GRANULARITY ||
+    if (flags || !address || !bytes || bytes % PT_CU_GRANULARITY || offset % PT_CU_GRANULARITY ||
         address % PT_CU_GRANULARITY || !fits || !find_reservation(address, bytes))
         return CUDA_ERROR_INVALID_VALUE;
     return map_checked(address, bytes, offset, m);

@@ -60,6 +60,20 @@ cudaError_t pt_rt_array_element(cudaArray_t array, size_t *bytes)
     return (cudaError_t)r;
 }
 
+static cudaError_t widest_linear(size_t *most, const cudaChannelFormatDesc *channels, int device)
+{
+    CUDA_ARRAY3D_DESCRIPTOR d = {0};
+    if (!channels || !pt_rt_array_read_channels(channels, &d))
+        return cudaErrorInvalidValue;
+    return (cudaError_t)cuDeviceGetTexture1DLinearMaxWidth(most, d.Format, d.NumChannels, device);
+}
+
+cudaError_t cudaDeviceGetTexture1DLinearMaxWidth(size_t *most,
+                                                 const cudaChannelFormatDesc *channels, int device)
+{
+    return RT_API(widest_linear(most, channels, device));
+}
+
 /* ---- making them ----------------------------------------------------------------------------- */
 
 static cudaError_t describe(const cudaChannelFormatDesc *channels, cudaExtent extent,

@@ -38,12 +38,23 @@ cudaError_t cudaGetDeviceFlags(unsigned *flags)
     int device = 0, is_active;
     pt_rt_calls_enter();
     cudaError_t error = flags ? pt_rt_context_device(&device) : cudaErrorInvalidValue;
-    return RT_END(error ?: (cudaError_t)cuDevicePrimaryCtxGetState(device, flags, &is_active));
+    error = error ?: (cudaError_t)cuDevicePrimaryCtxGetState(device, flags, &is_active);
+    if (!error)
+        *flags |= CU_CTX_MAP_HOST; /* all of the host's memory can be mapped */
+    return RT_END(error);
+}
+
+static cudaError_t check_devices(const int *devices, int n)
+{
+    cudaError_t error = devices || !n ? cudaSuccess : cudaErrorInvalidValue;
+    for (int i = 0; !error && i < n; i++)
+        error = pt_rt_context_check_device(devices[i]);
+    return error;
 }
 
 cudaError_t cudaSetValidDevices(int *devices, int n)
 {
-    return RT_PLAIN(devices || !n ? cudaSuccess : cudaErrorInvalidValue);
+    return RT_PLAIN(check_devices(devices, n));
 }
 
 /* ---- properties ------------------------------------------------------------------------------ */

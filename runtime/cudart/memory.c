@@ -51,9 +51,20 @@ cudaError_t cudaMallocManaged(void **p, size_t bytes, unsigned flags)
 
 enum { ELEMENT_BYTES = 4 }; /* for the choice of a pitch; the runtime's callers do not say */
 
+static cudaError_t allocate_pitch(void **p, size_t *pitch, size_t width, size_t height)
+{
+    if (!p || !pitch)
+        return cudaErrorInvalidValue;
+    *p = NULL;
+    *pitch = 0;
+    if (!width || !height)
+        return cudaSuccess;
+    return (cudaError_t)cuMemAllocPitch_v2((CUdeviceptr *)p, pitch, width, height, ELEMENT_BYTES);
+}
+
 cudaError_t cudaMallocPitch(void **p, size_t *pitch, size_t width, size_t height)
 {
-    return RT_API(cuMemAllocPitch_v2((CUdeviceptr *)p, pitch, width, height, ELEMENT_BYTES));
+    return RT_API(allocate_pitch(p, pitch, width, height));
 }
 
 static cudaError_t allocate_3d(cudaPitchedPtr *p, cudaExtent extent)
@@ -62,8 +73,7 @@ static cudaError_t allocate_3d(cudaPitchedPtr *p, cudaExtent extent)
     if (!p || __builtin_mul_overflow(extent.height, extent.depth, &height))
         return cudaErrorInvalidValue;
     *p = (cudaPitchedPtr){NULL, 0, extent.width, extent.height};
-    return (cudaError_t)cuMemAllocPitch_v2((CUdeviceptr *)&p->ptr, &p->pitch, extent.width, height,
-                                           ELEMENT_BYTES);
+    return allocate_pitch(&p->ptr, &p->pitch, extent.width, height);
 }
 
 cudaError_t cudaMalloc3D(cudaPitchedPtr *p, cudaExtent extent)
@@ -115,17 +125,19 @@ static CUresult copy_async(void *to, const void *from, size_t bytes, cudaMemcpyK
 static cudaError_t copy_1d(void *to, const void *from, size_t bytes, cudaMemcpyKind kind,
                            bool is_per_thread)
 {
-    if (!is_kind(kind))
-        return cudaErrorInvalidMemcpyDirection;
-    return bytes ? (cudaError_t)copy(to, from, bytes, kind, is_per_thread) : cudaSuccess;
+    if (!bytes)
+        return cudaSuccess;
+    return is_kind(kind) ? (cudaError_t)copy(to, from, bytes, kind, is_per_thread)
+                         : cudaErrorInvalidMemcpyDirection;
 }
 
 static cudaError_t copy_1d_async(void *to, const void *from, size_t bytes, cudaMemcpyKind kind,
                                  CUstream stream)
 {
-    if (!is_kind(kind))
-        return cudaErrorInvalidMemcpyDirection;
-    return bytes ? (cudaError_t)copy_async(to, from, bytes, kind, stream) : cudaSuccess;
+    if (!bytes)
+        return cudaSuccess;
+    return is_kind(kind) ? (cudaError_t)copy_async(to, from, bytes, kind, stream)
+                         : cudaErrorInvalidMemcpyDirection;
 }
 
 cudaError_t cudaMemcpy(void *to, const void *from, size_t bytes, cudaMemcpyKind kind)
@@ -255,10 +267,12 @@ static CUmemorytype type_of(cudaMemcpyKind kind, bool is_source)
 static cudaError_t describe_2d(CUDA_MEMCPY2D *c, void *to, size_t to_pitch, const void *from,
                                size_t from_pitch, size_t width, size_t height, cudaMemcpyKind kind)
 {
-    if (!is_kind(kind))
-        return cudaErrorInvalidMemcpyDirection;
     if (width > to_pitch || width > from_pitch)
         return cudaErrorInvalidPitchValue;
+    if (!width || !height) /* nothing is copied: of whatever kind */
+        kind = cudaMemcpyDefault;
+    if (!is_kind(kind))
+        return cudaErrorInvalidMemcpyDirection;
     *c = (CUDA_MEMCPY2D){.srcMemoryType = type_of(kind, true),
                          .srcHost = from,
                          .srcDevice = (CUdeviceptr)from,

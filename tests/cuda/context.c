@@ -152,7 +152,7 @@ static void check_peers(void)
     CHECK_CU(cuCtxEnablePeerAccess(b, 0), CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED);
     OK(cuCtxDisablePeerAccess(b));
     CHECK_CU(cuCtxDisablePeerAccess(b), CUDA_ERROR_PEER_ACCESS_NOT_ENABLED);
-    CHECK_CU(cuCtxEnablePeerAccess(same, 0), CUDA_ERROR_INVALID_DEVICE);
+    CHECK_CU(cuCtxEnablePeerAccess(same, 0), CUDA_ERROR_PEER_ACCESS_UNSUPPORTED);
     CHECK_CU(cuCtxEnablePeerAccess(b, 1), CUDA_ERROR_INVALID_VALUE);
     CHECK_CU(cuCtxEnablePeerAccess(WILD, 0), CUDA_ERROR_INVALID_CONTEXT);
     OK(cuCtxDestroy_v2(a));

@@ -154,7 +154,7 @@ static void check_functions(void)
     OK(cuFuncGetAttribute(&value, CU_FUNC_ATTRIBUTE_CLUSTER_SIZE_MUST_BE_SET, sized));
     CHECK_INT(value, 0);
     CHECK_CU(cuFuncSetAttribute(all[1], CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_WIDTH, 4),
-             CUDA_ERROR_NOT_PERMITTED);
+             CUDA_ERROR_INVALID_VALUE);
     OK(cuFuncSetAttribute(sized, CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT, 50));
     OK(cuFuncGetAttribute(&value, CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT, sized));
     CHECK_INT(value, 50);
@@ -201,10 +201,14 @@ static void check_occupancy(void)
     CHECK_INT(blocks, 2);
     OK(cuOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, empty, 128, 40 << 10));
     CHECK_INT(blocks, 5);
+    OK(cuOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, empty, 128, (48 << 10) + 1));
+    CHECK_INT(blocks, 0); /* more than the function may have */
+    OK(cuFuncSetAttribute(empty, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, 227 << 10));
     OK(cuOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, empty, 128, 227 << 10));
     CHECK_INT(blocks, 1);
     OK(cuOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, empty, 128, 228 << 10));
     CHECK_INT(blocks, 0);
+    OK(cuFuncSetAttribute(empty, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, 48 << 10));
     OK(cuOccupancyMaxPotentialBlockSize(&grid, &block, empty, NULL, 0, 0));
     CHECK(block == 1024 && grid == 2 * 132);
     OK(cuOccupancyMaxPotentialBlockSizeWithFlags(&grid, &block, empty, shared_of, 0, 512, 0));

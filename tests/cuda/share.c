@@ -121,7 +121,7 @@ static void wait_in_child(CUipcEventHandle handle, int out)
     OK(cuEventDestroy_v2(event));
     OK(cuStreamDestroy_v2(stream));
     memset(&handle, 7, sizeof handle);
-    CHECK_CU(cuIpcOpenEventHandle(&event, handle), CUDA_ERROR_INVALID_VALUE);
+    CHECK_CU(cuIpcOpenEventHandle(&event, handle), CUDA_ERROR_MAP_FAILED);
 }
 
 /* The child adds to what it finds in the parent's memory. It opened its end before the driver was
@@ -166,7 +166,7 @@ static void check_processes(int to_child, int from_child, pid_t child)
     OK(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
     OK(cuEventCreate(&event, CU_EVENT_INTERPROCESS | CU_EVENT_DISABLE_TIMING));
     OK(cuEventCreate(&plain, CU_EVENT_DISABLE_TIMING));
-    CHECK_CU(cuIpcGetEventHandle(&letter.event, plain), CUDA_ERROR_INVALID_VALUE);
+    CHECK_CU(cuIpcGetEventHandle(&letter.event, plain), CUDA_ERROR_INVALID_HANDLE);
     CHECK_CU(cuIpcGetEventHandle(&letter.event, WILD), CUDA_ERROR_INVALID_HANDLE);
     OK(cuIpcGetEventHandle(&letter.event, event));
     CHECK_CU(cuIpcOpenEventHandle(&plain, letter.event), CUDA_ERROR_INVALID_CONTEXT);

@@ -187,7 +187,7 @@ static void check_events(void)
     OK(cuEventSynchronize(untimed));
     CHECK_CU(cuEventElapsedTime(&ms, start, untimed), CUDA_ERROR_INVALID_HANDLE);
     CHECK_CU(cuEventElapsedTime(&ms, start, never), CUDA_ERROR_INVALID_HANDLE);
-    CHECK_CU(cuEventElapsedTime(NULL, start, end), CUDA_ERROR_INVALID_VALUE);
+    CHECK_CU(cuEventElapsedTime(NULL, start, end), CUDA_ERROR_INVALID_HANDLE);
     CHECK_CU(cuEventRecord(WILD, a), CUDA_ERROR_INVALID_HANDLE);
     CHECK_CU(cuEventRecord(end, WILD), CUDA_ERROR_INVALID_HANDLE);
     CHECK_CU(cuEventRecordWithFlags(end, a, 8), CUDA_ERROR_INVALID_VALUE);

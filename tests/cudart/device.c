@@ -119,7 +119,7 @@ static void check_peers(void)
     OK(cudaDeviceDisablePeerAccess(1));
     BAD_VALUE(cudaDeviceEnablePeerAccess(1, 1));
     CHECK_RT(cudaDeviceEnablePeerAccess(2, 0), cudaErrorInvalidDevice);
-    CHECK_RT(cudaDeviceEnablePeerAccess(0, 0), cudaErrorInvalidDevice);
+    CHECK_RT(cudaDeviceEnablePeerAccess(0, 0), cudaErrorPeerAccessUnsupported);
 }
 
 static void check_entry_points(void)

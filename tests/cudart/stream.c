@@ -127,7 +127,7 @@ static void check_events(void)
     OK(cudaEventSynchronize(to));
     OK(cudaEventElapsedTime(&ms, from, to));
     CHECK(ms >= 0);
-    BAD_VALUE(cudaEventElapsedTime(NULL, from, to));
+    BAD_HANDLE(cudaEventElapsedTime(NULL, from, to));
     OK(cudaEventRecord(plain, NULL));
     BAD_HANDLE(cudaEventElapsedTime(&ms, from, plain));
     BAD_HANDLE(cudaEventElapsedTime(&ms, from, WILD));

@@ -127,3 +127,17 @@ target_compile_definitions(estimate_launch PRIVATE PTERA_PROFILED)
 target_link_libraries(estimate_launch PRIVATE ptera_cuda m)
 add_test(NAME estimate_h100 COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/hardware/estimate/estimate.sh
          ${CMAKE_CURRENT_SOURCE_DIR} ${CMAKE_CROSSCOMPILING_EMULATOR} $<TARGET_FILE:estimate_launch> ${tool})
+
+# What the driver and the runtime library answer, beside an H100's: hardware/driver/README.md. It is built with NVIDIA's headers.
+find_path(PTERA_CUDA_HEADERS cuda_runtime_api.h HINTS /usr/local/cuda/include)
+if(PTERA_CUDA_HEADERS)
+  file(GLOB driver_sources CONFIGURE_DEPENDS hardware/driver/*.c)
+  add_executable(driver_calls ${driver_sources})
+  target_include_directories(driver_calls SYSTEM PRIVATE ${PTERA_CUDA_HEADERS})
+  target_compile_options(driver_calls PRIVATE -Wno-deprecated-declarations)
+  target_link_libraries(driver_calls PRIVATE ptera_cudart_13 ptera_cuda)
+  set(driver_folder ${CMAKE_CURRENT_SOURCE_DIR}/hardware/driver)
+  add_test(NAME driver_h100 COMMAND ${driver_folder}/compare.sh $<TARGET_FILE:driver_calls> ${driver_folder}/driver_calls.txt
+           ${driver_folder}/differences.txt)
+  set_tests_properties(driver_h100 PROPERTIES ENVIRONMENT PTERA_DEVICE=h100)
+endif()
