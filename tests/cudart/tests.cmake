@@ -29,6 +29,8 @@ endif()
 # CUDA programs, compiled by nvcc where it is, under `ptera exec`. (A sanitizer would have to be the program's, too.)
 find_program(PTERA_NVCC nvcc HINTS /usr/local/cuda/bin)
 if(PTERA_NVCC AND NOT PTERA_SANITIZE AND NOT CMAKE_CROSSCOMPILING)
+  add_test(NAME program_mpi COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/cudart/mpi.sh ${PTERA_NVCC} $<TARGET_FILE:ptera_tool>
+           ${CMAKE_SOURCE_DIR}/samples/programs/mpi/jacobi.cu ${CMAKE_CURRENT_BINARY_DIR}/programs/mpi)
   file(GLOB programs CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/samples/programs/*.cu)
   list(FILTER programs EXCLUDE REGEX "_part\\.cu$")
   foreach(name wrong rules compiled)
