@@ -62,6 +62,6 @@ check tools "tools/|frontend/(cubin|fatbin|link_text).h|$runtime|ir/|ptera(_trac
 check tools/fuzz \
     'tools/fuzz/|tools/conform/driver.h|ir/|backend/native.h|ptera(_trace)?.h'
 check tools/conform 'tools/conform/|runtime/cuda/abi.h'
-check tests/api 'ptera.h|tests/'
+check tests/api 'ptera(_trace)?.h|tests/'
 echo "includes: $passed passed, $failed failed, 0 skipped"
 [ "$failed" = 0 ]
