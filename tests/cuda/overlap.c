@@ -366,6 +366,13 @@ static void given_again(bool right)
     OK(cuMemFreeAsync(again, with.b));
 }
 
+/* Bytes of one word. */
+static void neighbouring_bytes(bool right)
+{
+    launch("first", with.a, with.p, with.q);
+    launch("first", with.b, with.p, with.q + right);
+}
+
 /* The host's own stores, of memory that a kernel reads. */
 static void store_managed(bool right)
 {
@@ -468,6 +475,7 @@ static const struct {
     {"readers", readers, NULL, NULL},
     {"host_flag", host_flag, NULL, NULL},
     {"given_again", given_again, NULL, NULL},
+    {"neighbouring_bytes", neighbouring_bytes, "writes", "writes"},
     {"store_managed", store_managed, "thread (6,0,0), CTA (1,0,0), reads",
      "a store of the host writes"},
     {"store_later", store_later, NULL, NULL},
