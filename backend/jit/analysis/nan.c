@@ -7,13 +7,16 @@
 #include <math.h>
 #include <string.h>
 
+#include "backend/jit/bitset.h"
 #include "backend/jit/jit.h"
+#include "ir/bits.h"
 #include "ir/chapter.h"
 #include "ir/insn.h"
 
 struct scan {
     const struct jit_facts *a;
-    double *bound; /* by register: no value is larger in magnitude; INFINITY: not known */
+    double *bound;  /* by register: no value is larger in magnitude; INFINITY: not known */
+    uint64_t *seen; /* f32: registers of which somebody sees what kind of NaN they hold */
     const struct pt_insn *insn;
     const struct pt_form *form;
     bool changed;
@@ -162,10 +165,38 @@ static bool is_arithmetic(const struct pt_form *form)
     return (form->effects & PT_FX_FP) && pt_chapter_has("float", (enum pt_op)form->op);
 }
 
+static bool is_seen(const struct scan *s, uint32_t reg)
+{
+    return s->a->unit->f->regs.v[reg].type != PT_f32 || jit_set_has(s->seen, reg);
+}
+
+/* The instruction takes any NaN of the register for the same, or copies it to where that is so. */
+static bool reads_number(const struct scan *s, uint32_t reg)
+{
+    const struct pt_operand *o = &s->a->unit->f->operands.v[s->insn->operands];
+    if (jit_nan_takes_numbers(s->form))
+        return true;
+    for (uint32_t i = jit_nan_choices(s->form) + 1; i < s->insn->n_operands; i++)
+        if (o[i].kind == PT_OPND_REG && o[i].index == reg)
+            return false;
+    return jit_nan_choices(s->form) && o->kind == PT_OPND_REG && !is_seen(s, o->index);
+}
+
+static void scan_seen(void *ud, uint32_t reg, bool is_def)
+{
+    struct scan *s = ud;
+    if (is_def || is_seen(s, reg) || reads_number(s, reg))
+        return;
+    jit_set_add(s->seen, reg);
+    s->changed = true;
+}
+
 static bool gives_raw(const struct scan *s, uint32_t reg)
 {
     const struct pt_operand *o = &s->a->unit->f->operands.v[s->insn->operands];
     unsigned n = jit_nan_choices(s->form);
+    if (!is_seen(s, reg))
+        return true;
     if (!is_float((enum pt_type)s->a->unit->f->regs.v[reg].type) && !copy_of_bits(s))
         return false;
     for (unsigned i = 1; i <= n; i++)
@@ -184,7 +215,8 @@ static void scan_raw(void *ud, uint32_t reg, bool is_def)
 }
 
 /* Registers whose every definition is arithmetic, or a choice of such values, and copies of their
- * bits. */
+ * bits; and those of which nobody sees the bits, wherever their values come from, as sums that
+ * begin with what was loaded. */
 static void find_raw(struct scan *s)
 {
     const struct pt_func *f = s->a->unit->f;
@@ -246,7 +278,9 @@ void jit_nan_find(const struct jit_facts *a)
 {
     struct scan s = {.a = a,
                      .bound = pt_arena_alloc(a->unit->arena, a->unit->f->regs.n * sizeof(double))};
+    s.seen = pt_arena_alloc(a->unit->arena, pt_bit_words(a->unit->f->regs.n) * sizeof *s.seen);
     find_finite(&s);
+    scan_to_end(&s, scan_seen);
     find_raw(&s);
     find_quiet(&s);
 }
