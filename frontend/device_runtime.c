@@ -10,6 +10,12 @@ bool pt_device_runtime_is(const void *data, size_t size)
     return size > n && !memcmp(data, archive, n) && memmem(data, size, member, sizeof member - 1);
 }
 
+bool pt_device_runtime_is_text(const char *text, size_t len)
+{
+    static const char call[] = "__cuda_syscall_cnpv2";
+    return memmem(text, len, call, sizeof call - 1);
+}
+
 /* The handle is the address that %envreg1 and %envreg2 hold in a cooperative launch, of a size and
  * the barrier's word; 0 in others, and for sets of blocks other than the grid (1). At the barrier
  * the first block adds what makes the sum of all additions 2^31: its top bit changes when the last

@@ -9,7 +9,10 @@
 /* Is the archive that library? */
 bool pt_device_runtime_is(const void *data, size_t size);
 
-/* A module to link in its place. */
+/* Is the PTX that library's, which calls functions that only NVIDIA's drivers have? */
+bool pt_device_runtime_is_text(const char *text, size_t len);
+
+/* A module to link in its place. What else kernels call of the library, the driver has. */
 extern const char pt_device_runtime_text[];
 
 #endif

@@ -17,6 +17,7 @@
 #endif
 
 #include "frontend/cubin.h"
+#include "frontend/device_runtime.h"
 #include "frontend/link_text.h"
 
 enum {
@@ -325,17 +326,23 @@ static enum pt_image_status read_fatbin(struct reader *r, const void *fatbin, si
 /* ---- wrappers -------------------------------------------------------------------------------- */
 
 /* Each unit with PTX is linked. Those without are left out: so is the vendor's device runtime
- * library, machine code whose functions Ptera has itself; functions of others are missed by the
- * kernels that call them. */
+ * library where it is machine code, whose functions Ptera has itself (its PTX, for later devices,
+ * is not taken either); functions of others are missed by the kernels that call them. */
 static enum pt_image_status read_units(struct reader *r, const void *const *fatbins)
 {
     PT_VEC(struct pt_link_unit) units = {0};
     struct found f, last = {0};
     for (uint32_t i = 0; fatbins && fatbins[i] && i < MAX_UNITS; i++) {
         struct pt_link_unit unit = {0};
+        const struct pt_image_text before = *r->out;
         enum pt_image_status status = look_at(r, fatbins[i], PT_IMAGE_UNSIZED, &f);
         if (status == PT_IMAGE_OK)
             status = read_found(r, &f, &unit);
+        if (status == PT_IMAGE_OK && pt_device_runtime_is_text(unit.text, unit.len)) {
+            *r->out = before;
+            unit.text = pt_device_runtime_text;
+            unit.len = strlen(pt_device_runtime_text);
+        }
         if (status == PT_IMAGE_OK)
             *pt_vec_push(r->arena, &units) = unit;
         else if (status != PT_IMAGE_NO_PTX)

@@ -47,6 +47,7 @@ struct pt_job {
     ptera_result result;
     double timeout_seconds; /* 0: none */
     uint64_t stream;        /* of a program's streams; 0: the default one */
+    void *owner;            /* who runs it, for functions of the host that the kernel calls */
     /* What all workers write lies apart from what they read. */
     char apart[64];
     atomic_uint_fast64_t next_cluster; /* where there are no parts */

@@ -351,9 +351,8 @@ static void refuse_function(struct pt_select *s, const char *name)
     uint32_t n = diags->list.n;
     bool is_theirs = is_device_runtime(name);
     pt_diag_error(diags, s->insn->line, s->insn->col, 1,
-                  is_theirs ? "'%s' is of the device's runtime library: launches of kernels by "
-                              "kernels, and other calls of CUDA in "
-                              "kernels, are not supported yet"
+                  is_theirs ? "'%s' is of the device's runtime library: this call of CUDA "
+                              "in kernels is not supported yet"
                             : "function '%s' is declared but not defined",
                   name);
     if (is_theirs && diags->list.n > n)

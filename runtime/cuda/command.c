@@ -257,8 +257,10 @@ static void execute(struct pt_cu_command *command)
     if (reaches)
         pt_cu_trap_reach(reached);
     const struct pt_observer *const *observers = command->ctx->engine->mem.observers;
-    if (reached && command->op.launch.job)
+    if (reached && command->op.launch.job) {
         command->op.launch.job->stream = command->stream;
+        command->op.launch.job->owner = command;
+    }
     pt_cu_overlap_begin(command);
     if (command->track)
         begin_traced(command, &traced);
@@ -293,6 +295,13 @@ static void run(struct pt_cu_command *command, bool is_runner)
         }
     }
     finish(command, is_runner);
+}
+
+void pt_cu_command_start_apart(struct pt_cu_command *command)
+{
+    bool nobody = false;
+    if (!command->unmet)
+        make_ready(command, &nobody);
 }
 
 /* If it is the caller's, that is in pt_cu_command_finish. */

@@ -50,6 +50,8 @@ bool pt_cu_command_after(struct pt_cu_command *command, struct pt_cu_command *ea
 void pt_cu_command_cancel(struct pt_cu_command *command);
 /* All dependencies are there: it runs as soon as they are done; short ones at once, here. */
 void pt_cu_command_start(struct pt_cu_command *command);
+/* As above, but never here: what starts it may be many of its like deep. */
+void pt_cu_command_start_apart(struct pt_cu_command *command);
 /* Waits until it is done. Returns the context's error, or the command's. */
 CUresult pt_cu_command_finish(struct pt_cu_command *command);
 void pt_cu_command_put(struct pt_cu_command *command);

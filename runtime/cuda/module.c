@@ -336,6 +336,15 @@ static CUresult function_of(CUmodule module, ptera_kernel *kernel, CUfunction *o
     return f ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
 }
 
+CUresult pt_cu_module_function_at(CUmodule module, uint64_t func, CUfunction *function)
+{
+    ptera_module *m = module->ptera;
+    for (unsigned i = 0; i < m->n_kernels; i++)
+        if (m->kernels[i].func == func)
+            return function_of(module, &m->kernels[i], function);
+    return CUDA_ERROR_NOT_FOUND;
+}
+
 static CUresult get_function(CUfunction *out, CUmodule module, const char *name)
 {
     ptera_kernel *kernel;

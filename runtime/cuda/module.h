@@ -57,6 +57,8 @@ struct CUlib_st {
 
 /* The function behind a CUfunction or a CUkernel, loaded into the current context. */
 CUresult pt_cu_module_function(const void *handle, CUfunction *function);
+/* Its kernel that is this function of the PTX. */
+CUresult pt_cu_module_function_at(CUmodule module, uint64_t func, CUfunction *function);
 CUresult pt_cu_module_of(CUlibrary library, CUcontext ctx, CUmodule *module);
 /* Unloads a module; no kernel of it is running. */
 void pt_cu_module_delete(CUmodule module);

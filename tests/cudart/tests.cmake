@@ -41,6 +41,8 @@ if(PTERA_NVCC AND NOT PTERA_SANITIZE AND NOT CMAKE_CROSSCOMPILING)
     add_test(NAME program_${name} COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/cudart/program.sh ${PTERA_NVCC} $<TARGET_FILE:ptera_tool>
              ${source} ${CMAKE_CURRENT_BINARY_DIR}/programs)
   endforeach()
-  add_test(NAME golden_graph_calls COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/hardware/golden/compiled_calls.sh ${PTERA_NVCC} $<TARGET_FILE:ptera_tool>
-           ${CMAKE_CURRENT_SOURCE_DIR}/hardware/golden/graph_calls.cu ${CMAKE_CURRENT_BINARY_DIR}/programs)
+  foreach(name graph_calls launch_calls)
+    add_test(NAME golden_${name} COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/hardware/golden/compiled_calls.sh ${PTERA_NVCC} $<TARGET_FILE:ptera_tool>
+             ${CMAKE_CURRENT_SOURCE_DIR}/hardware/golden/${name}.cu ${CMAKE_CURRENT_BINARY_DIR}/programs)
+  endforeach()
 endif()
