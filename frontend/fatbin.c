@@ -294,8 +294,8 @@ static enum pt_image_status read_later(struct reader *r, const struct found *f,
 }
 
 /* The PTX that the device runs, the entry's own or a cubin's. */
-static enum pt_image_status read_found(struct reader *r, const struct found *f,
-                                       struct pt_link_unit *unit)
+static enum pt_image_status read_ptx(struct reader *r, const struct found *f,
+                                     struct pt_link_unit *unit)
 {
     struct pt_cubin cubin;
     if (f->ptx.at)
@@ -310,6 +310,20 @@ static enum pt_image_status read_found(struct reader *r, const struct found *f,
     r->out->is_assembled = true;
     unit->text = cubin.text;
     unit->len = cubin.len;
+    return PT_IMAGE_OK;
+}
+
+/* Instead of the vendor's device runtime library, ours. */
+static enum pt_image_status read_found(struct reader *r, const struct found *f,
+                                       struct pt_link_unit *unit)
+{
+    const struct pt_image_text before = *r->out;
+    enum pt_image_status status = read_ptx(r, f, unit);
+    if (status != PT_IMAGE_OK || !pt_device_runtime_is_text(unit->text, unit->len))
+        return status;
+    *r->out = before;
+    unit->text = pt_device_runtime_text;
+    unit->len = strlen(pt_device_runtime_text);
     return PT_IMAGE_OK;
 }
 
@@ -334,15 +348,9 @@ static enum pt_image_status read_units(struct reader *r, const void *const *fatb
     struct found f, last = {0};
     for (uint32_t i = 0; fatbins && fatbins[i] && i < MAX_UNITS; i++) {
         struct pt_link_unit unit = {0};
-        const struct pt_image_text before = *r->out;
         enum pt_image_status status = look_at(r, fatbins[i], PT_IMAGE_UNSIZED, &f);
         if (status == PT_IMAGE_OK)
             status = read_found(r, &f, &unit);
-        if (status == PT_IMAGE_OK && pt_device_runtime_is_text(unit.text, unit.len)) {
-            *r->out = before;
-            unit.text = pt_device_runtime_text;
-            unit.len = strlen(pt_device_runtime_text);
-        }
         if (status == PT_IMAGE_OK)
             *pt_vec_push(r->arena, &units) = unit;
         else if (status != PT_IMAGE_NO_PTX)

@@ -16,8 +16,8 @@ struct look {
     ptera_engine *engine;
     struct pt_arena arena;
     unsigned sm;
-    unsigned n, n_runnable;             /* fatbinaries */
-    PT_VEC(struct pt_link_unit) units;  /* of relocatable code, which is linked */
+    unsigned n, n_runnable;            /* fatbinaries */
+    PT_VEC(struct pt_link_unit) units; /* of relocatable code, which is linked */
 };
 
 /* ---- kernels --------------------------------------------------------------------------------- */
@@ -106,6 +106,18 @@ static void look_at_all(struct look *l, const struct elf *elf)
     }
 }
 
+static void not_called(void)
+{
+}
+
+/* The driver would. */
+static void provide(ptera_engine *engine)
+{
+#define X(name, signature, function) ptera_function_register(engine, #name, signature, not_called);
+#include "runtime/cuda/device_runtime.def"
+#undef X
+}
+
 void doctor_code(const struct elf *elf)
 {
     struct look l = {0};
@@ -114,6 +126,7 @@ void doctor_code(const struct elf *elf)
         return;
     if (ptera_engine_info(l.engine, &info) == PTERA_OK)
         l.sm = info.compute_capability_major * 10 + info.compute_capability_minor;
+    provide(l.engine);
     pt_arena_init(&l.arena, &pt_malloc_allocator);
     look_at_all(&l, elf);
     pt_arena_free(&l.arena);

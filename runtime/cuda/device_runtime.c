@@ -498,45 +498,13 @@ static void set_conditional(CUgraphConditionalHandle handle, unsigned value)
 
 /* ---- all of them ----------------------------------------------------------------------------- */
 
-#define CDP(name, signature, function) {"__cudaCDP2" #name, signature, (void (*)(void))(function)}
-
 static const struct {
     const char *name, *signature;
     void (*code)(void);
 } functions[] = {
-    {"cudaGraphSetConditional", "void (u64, u32)", (void (*)(void))set_conditional},
-    CDP(GetLastError, "s32 ()", get_error),
-    CDP(PeekAtLastError, "s32 ()", peek_error),
-    CDP(GetErrorString, "ptr (s32)", error_text),
-    CDP(StreamCreateWithFlags, "s32 (ptr, u32)", create_stream),
-    CDP(StreamDestroy, "s32 (u64)", destroy_stream),
-    CDP(StreamWaitEvent, "s32 (u64, u64, u32)", wait_in),
-    CDP(StreamWaitEvent_ptsz, "s32 (u64, u64, u32)", wait_ptsz),
-    CDP(EventCreateWithFlags, "s32 (ptr, u32)", create_event),
-    CDP(EventRecord, "s32 (u64, u64)", record_in),
-    CDP(EventRecord_ptsz, "s32 (u64, u64)", record_ptsz),
-    CDP(EventRecordWithFlags, "s32 (u64, u64, u32)", record_with_flags),
-    CDP(EventDestroy, "s32 (u64)", destroy_event),
-    CDP(GetParameterBufferV2, "u64 (u64, {u32[3]}, {u32[3]}, u32)", prepare),
-    CDP(LaunchDeviceV2, "s32 (u64, u64)", launch),
-    CDP(LaunchDeviceV2_ptsz, "s32 (u64, u64)", launch_ptsz),
-    CDP(Malloc, "s32 (ptr, u64)", allocate),
-    CDP(Free, "s32 (u64)", release),
-    CDP(MemcpyAsync, "s32 (u64, u64, u64, s32, u64)", copy),
-    CDP(MemcpyAsync_ptsz, "s32 (u64, u64, u64, s32, u64)", copy_ptsz),
-    CDP(Memcpy2DAsync, "s32 (u64, u64, u64, u64, u64, u64, s32, u64)", copy_rows),
-    CDP(MemsetAsync, "s32 (u64, s32, u64, u64)", set),
-    CDP(MemsetAsync_ptsz, "s32 (u64, s32, u64, u64)", set_ptsz),
-    CDP(Memset2DAsync, "s32 (u64, u64, s32, u64, u64, u64)", set_rows),
-    CDP(GetDevice, "s32 (ptr)", get_device),
-    CDP(GetDeviceCount, "s32 (ptr)", get_count),
-    CDP(DeviceGetAttribute, "s32 (ptr, s32, s32)", get_attribute),
-    CDP(DeviceGetLimit, "s32 (ptr, u32)", get_limit),
-    CDP(DeviceGetCacheConfig, "s32 (ptr)", get_cache_config),
-    CDP(FuncGetAttributes, "s32 (ptr, u64)", get_attributes),
-    CDP(RuntimeGetVersion, "s32 (ptr)", get_version),
-    CDP(OccupancyMaxActiveBlocksPerMultiprocessorWithFlags, "s32 (ptr, u64, s32, u64, u32)",
-        get_blocks),
+#define X(name, signature, function) {#name, signature, (void (*)(void))(function)},
+#include "runtime/cuda/device_runtime.def"
+#undef X
 };
 
 ptera_result pt_cu_device_runtime_register(ptera_engine *engine)

@@ -35,8 +35,8 @@ problem() { # NAME TEXT: one line of it
 }
 problem "texture" \
     "kernel 'texture' cannot run: .*'tex.grad.1d.v4.f32.f32' is known but not supported yet\$"
-problem "device launch" \
-    "kernel 'parent' cannot run: .*'__cudaCDP2GetParameterBufferV2' is of the device's runtime \
+problem "device runtime" \
+    "kernel 'parent' cannot run: .*'__cudaCDP2Memcpy3DAsync' is of the device's runtime \
 library"
 problem "handles" \
     "libcublas.so.1 (.*) is .* used for handles alone, which cannot be made \
@@ -45,7 +45,7 @@ problem "calls" "libcufft.so.1 (.*) is .* calls into it will fail (cufft.*, cuff
 check "doctor, all" 4 "$(echo "$said" | grep -c "^  problem: ")"
 said=$("$ptera" exec "$refused" 2>&1 >/dev/null)
 check "launches refused" 1 "$(echo "$said" | grep -c \
-    "^ptera: kernel 'parent' cannot run: .*'__cudaCDP2GetParameterBufferV2' is of ")"
+    "^ptera: kernel 'parent' cannot run: .*'__cudaCDP2Memcpy3DAsync' is of ")"
 check "launches refused, textures" 1 "$(echo "$said" |
     grep -c "^ptera: kernel 'texture' cannot run: ")"
 

@@ -14,11 +14,10 @@ int cufftExecC2C(int plan, void *in, void *out, int direction);
     ".visible .entry texture(.param .u64 t)\n{\n"                                                 \
     "    .reg .b64 %rd<2>; .reg .f32 %f<5>; ld.param.u64 %rd1, [t]; mov.f32 %f1, 0f3F000000;\n"   \
     "    tex.grad.1d.v4.f32.f32 {%f1, %f2, %f3, %f4}, [%rd1, {%f1}], {%f1}, {%f1}; ret;\n}\n"      \
-    ".extern .func (.param .b64 r) __cudaCDP2GetParameterBufferV2(.param .b64 f, " \
-    ".param .b32 n);\n" \
+    ".extern .func (.param .b32 r) __cudaCDP2Memcpy3DAsync(.param .b64 f, .param .b64 n);\n"     \
     ".visible .entry parent()\n{\n"                                                               \
-    "    .param .b64 f; .param .b32 n; .param .b64 r; st.param.b64 [f], 0; st.param.b32 [n], 0;\n" \
-    "    call (r), __cudaCDP2GetParameterBufferV2, (f, n); ret;\n}\n"
+    "    .param .b64 f; .param .b64 n; .param .b32 r; st.param.b64 [f], 0; st.param.b64 [n], 0;\n" \
+    "    call (r), __cudaCDP2Memcpy3DAsync, (f, n); ret;\n}\n"
 
 static const struct {
     uint32_t magic;
