@@ -6,6 +6,8 @@ foreach(source ${cuda_tests})
   target_link_libraries(cuda_${name} PRIVATE ptera_cuda m Threads::Threads)
   add_test(NAME cuda_${name} COMMAND cuda_${name})
 endforeach()
+add_test(NAME graph_model_all COMMAND cuda_graph_model 100000)
+set_tests_properties(graph_model_all PROPERTIES LABELS long TIMEOUT 1800)
 target_sources(cuda_abi PRIVATE cuda/abi/theirs.c)
 target_link_libraries(cuda_entry PRIVATE ${CMAKE_DL_LIBS})
 
