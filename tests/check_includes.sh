@@ -56,8 +56,9 @@ check runtime/cudart 'runtime/cudart/|runtime/cuda/(abi|vendor).h'
 check runtime/nvml 'runtime/nvml/|runtime/cuda/vendor.h|ptera.h'
 check runtime/compilers 'runtime/compilers/|frontend/|ir/'
 check runtime/ocelot 'runtime/ocelot/|ptera.h'
-runtime='runtime/(cuda/summary|cudart/refuse|compilers/behind|nvml/abi|cuda/vendor).h|runtime/cuda/device_runtime.def'
+runtime='runtime/(cuda/summary|cudart/refuse|compilers/behind|nvml/abi|cuda/vendor).h'
 runtime="$runtime|runtime/(device.h|trace_file.h|finding_fields.def)|backend/timed.(h|def)"
+runtime="$runtime|runtime/cuda/device_runtime.def"
 check tools "tools/|frontend/(cubin|fatbin|link_text).h|$runtime|ir/|ptera(_trace)?.h" fuzz conform
 check tools/fuzz \
     'tools/fuzz/|tools/conform/driver.h|ir/|backend/native.h|ptera(_trace)?.h'
