@@ -16,7 +16,7 @@ expect() { # WHAT COMMAND...
         tail -5 "$work/out"
     fi
 }
-conform() { "$ptera" conform --suite "$suite" --engine interp "$@"; }
+conform() { "$ptera" conform --suite "$suite" --engine interp --timeout 300 "$@"; }
 
 expect "all chapters pass" conform --format json --output "$work/a.json"
 row='^{"row": "golden/integer/k00000", "form": "add.u16", "verdict": "same"'

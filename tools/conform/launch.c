@@ -100,6 +100,7 @@ static CUresult start_with_attributes(struct driver *d, const struct launch *l, 
                              .blockDimX = l->block[0],
                              .blockDimY = l->block[1],
                              .blockDimZ = l->block[2],
+                             .sharedMemBytes = l->shared,
                              .attrs = &attribute,
                              .numAttrs = 1};
     if (l->cluster) {
@@ -124,20 +125,20 @@ static bool start(struct worker *worker, struct launch *l, CUfunction kernel, co
                   struct result *result)
 {
     struct driver *d = &worker->driver;
-    void *parameters[LAUNCH_BUFFERS + LAUNCH_SCALARS];
+    void *parameters[LAUNCH_PARAMETERS];
     bool is_extended = l->cluster || l->is_cooperative;
-    for (unsigned i = 0; i < l->n_buffers; i++)
-        parameters[i] = (void *)(uintptr_t)&at[i];
-    for (unsigned i = 0; i < l->n_scalars; i++)
-        parameters[l->n_buffers + i] = (void *)(uintptr_t)&l->scalar[i];
+    for (unsigned i = 0, b = 0, s = 0; i < l->n_buffers + l->n_scalars; i++) {
+        bool is_buffer = *l->order ? l->order[i] == 'b' : i < l->n_buffers;
+        parameters[i] = is_buffer ? (void *)(uintptr_t)&at[b++] : (void *)&l->scalar[s++];
+    }
     if (is_extended && !d->cuLaunchKernelEx) {
         conform_row_tell(result, VERDICT_SKIPPED, "the driver has no cuLaunchKernelEx");
         return false;
     }
-    CUresult r = is_extended
-                     ? start_with_attributes(d, l, kernel, parameters)
-                     : d->cuLaunchKernel(kernel, l->grid[0], l->grid[1], l->grid[2], l->block[0],
-                                         l->block[1], l->block[2], 0, NULL, parameters, NULL);
+    CUresult r = is_extended ? start_with_attributes(d, l, kernel, parameters)
+                             : d->cuLaunchKernel(kernel, l->grid[0], l->grid[1], l->grid[2],
+                                                 l->block[0], l->block[1], l->block[2], l->shared,
+                                                 NULL, parameters, NULL);
     const char *call = is_extended ? "cuLaunchKernelEx" : "cuLaunchKernel";
     l->has_started = true;
     l->ended = r;
@@ -169,7 +170,7 @@ bool conform_launch_run(struct worker *worker, struct launch *l, struct result *
     struct driver *d = &worker->driver;
     CUmodule module = NULL;
     CUfunction kernel;
-    CUdeviceptr at[LAUNCH_BUFFERS] = {0};
+    CUdeviceptr at[LAUNCH_PARAMETERS] = {0};
     if (!conform_launch_claims(worker, l->ptx, result) ||
         !conform_launch_load(worker, l->ptx, l->level, &module, result))
         return false;

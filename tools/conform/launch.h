@@ -7,7 +7,7 @@
 #include "tools/conform/driver.h"
 #include "tools/conform/row.h"
 
-enum { LAUNCH_BUFFERS = 4, LAUNCH_SCALARS = 4 };
+enum { LAUNCH_PARAMETERS = 32 };
 
 struct launch_buffer {
     size_t bytes;
@@ -19,13 +19,15 @@ struct launch_buffer {
 struct launch {
     const char *ptx, *kernel;
     unsigned grid[3], block[3], cluster; /* CTAs along x; 0: none */
+    unsigned shared;                     /* bytes that the launch adds */
     bool is_cooperative;
     int level;         /* how far the driver optimises; -1: as it does by itself */
     unsigned patience; /* seconds to wait for the end; 0: for ever */
-    struct launch_buffer buffer[LAUNCH_BUFFERS]; /* the first parameters: their addresses */
+    struct launch_buffer buffer[LAUNCH_PARAMETERS];
     unsigned n_buffers;
-    uint64_t scalar[LAUNCH_SCALARS]; /* the others */
+    uint64_t scalar[LAUNCH_PARAMETERS];
     unsigned n_scalars;
+    char order[LAUNCH_PARAMETERS]; /* of the parameters: 'b', 's'. Empty: buffers, then scalars */
     /* what came of it */
     bool has_started;
     CUresult ended; /* CUDA_ERROR_NOT_READY: it has not */
