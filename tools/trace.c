@@ -283,7 +283,7 @@ int command_trace(int argc, char **argv)
         {"--thread", .text = &o.thread}, {"--cta", .text = &o.cta},
         {"--where", .text = &o.where},   {"--format", .text = &o.format},
         {"--out", .text = &o.path},      {"--max", .text = &o.most_text},
-        {"--diff", .flag = &o.is_diff},  {NULL}};
+        {"--diff", .flag = &o.is_diff},  {0}};
     if (argc > 1 && (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h"))) {
         fputs(trace_help, stdout);
         fputs(trace_where_help, stdout);
