@@ -17,6 +17,7 @@ enum result { WORDS, HALVES, PACKED_HALVES };
 struct fetch {
     /* slots; ABSENT where there is none, and `layer` only of textures that have layers */
     uint32_t handle, layer, coordinate[PT_TEXTURE_AXES], offset[PT_TEXTURE_AXES], level;
+    uint32_t derivative[2][PT_TEXTURE_AXES];
     uint32_t result[PT_TEXTURE_CHANNELS], resident;
     uint32_t axes, n_results, component; /* `component` of a gather */
     enum result kind;
@@ -34,9 +35,14 @@ static bool find_texture(const struct pt_code *c, struct pt_frame *f, uint32_t i
 {
     const struct fetch *k = c->ptr;
     struct pt_fault fault;
-    if (pt_texture_find(handle, k->axes, k->is_layered, k->is_cube, t, &fault))
+    if (!pt_texture_find(handle, k->axes, k->is_layered, k->is_cube, t, &fault)) {
+        pt_fail_at(c, f, fault.kind, 1u << i, handle, fault.detail);
+        return false;
+    }
+    if (k->derivative[0][0] == ABSENT || t->anisotropy <= 1)
         return true;
-    pt_fail_at(c, f, fault.kind, 1u << i, handle, fault.detail);
+    pt_fail_at(c, f, PT_FAULT_ILLEGAL_INSTRUCTION, 1u << i, handle,
+               "gradients of an anisotropic texture are not supported yet");
     return false;
 }
 
@@ -52,6 +58,16 @@ static void set_offsets(const struct pt_frame *f, const struct fetch *k, uint32_
         sample->offset[1] = (int32_t)(words_of(f, k->offset[0])[i] << 24) >> 28;
 }
 
+static int32_t gradient_level(const struct pt_frame *f, const struct fetch *k, uint32_t i,
+                              const struct pt_texture *t, const uint32_t *coordinate)
+{
+    uint32_t derivative[2][PT_TEXTURE_AXES], n_axes = k->is_cube ? PT_TEXTURE_AXES : k->axes;
+    for (uint32_t n = 0; n < 2; n++)
+        for (uint32_t axis = 0; axis < n_axes; axis++)
+            derivative[n][axis] = words_of(f, k->derivative[n][axis])[i];
+    return pt_texture_gradient_level(t, coordinate, derivative);
+}
+
 static struct pt_sample sample_of(const struct pt_frame *f, const struct fetch *k, uint32_t i,
                                   const struct pt_texture *t, const struct pt_samples *s)
 {
@@ -63,9 +79,12 @@ static struct pt_sample sample_of(const struct pt_frame *f, const struct fetch *
         set_offsets(f, k, i, &sample);
     sample.is_clamped = k->level != ABSENT;
     uint32_t level = k->level == ABSENT ? 0 : words_of(f, k->level)[i];
-    if (!k->is_whole)
-        level = k->level == ABSENT ? PT_TEXTURE_BASE_LEVEL : level;
-    sample.level = k->is_whole ? (int32_t)level : pt_texture_level(t, level);
+    if (k->is_whole)
+        sample.level = (int32_t)level;
+    else if (k->derivative[0][0] != ABSENT)
+        sample.level = gradient_level(f, k, i, t, sample.coordinate);
+    else
+        sample.level = pt_texture_level(t, k->level == ABSENT ? PT_TEXTURE_BASE_LEVEL : level);
     return sample;
 }
 
@@ -115,7 +134,8 @@ static void fetch_lane(const struct pt_code *c, struct pt_frame *f, uint32_t i,
 /* Whether vectors can do it: without what is rare. */
 static bool is_plain(const struct fetch *k)
 {
-    return k->level == ABSENT && k->offset[0] == ABSENT && !k->is_gather && !k->is_cube;
+    return k->level == ABSENT && k->derivative[0][0] == ABSENT && k->offset[0] == ABSENT &&
+           !k->is_gather && !k->is_cube;
 }
 
 /* Lanes that have one texture; those of handle 0 have none. */
@@ -227,6 +247,14 @@ static void bind_results(struct pt_select *s, struct fetch *k)
         k->result[i] = pt_operands_dest(s, &all[d->index + i]);
 }
 
+/* Without braces there is one. */
+static bool bind_derivative(struct pt_select *s, const struct pt_operand *o, uint32_t *slot,
+                            uint32_t n)
+{
+    return o->kind == PT_OPND_VEC ? bind_vector(s, o, 0, slot, n)
+                                  : (*slot = bind_coordinate(s, o, 0)) != UINT32_MAX;
+}
+
 /* Behind the address: a level, derivatives, offsets, a depth to compare with. No texture that CUDA
  * makes has depths: a GPU does as if there were none to compare with. */
 static bool bind_options(struct pt_select *s, struct fetch *k)
@@ -234,6 +262,9 @@ static bool bind_options(struct pt_select *s, struct fetch *k)
     uint32_t next = 2;
     if (PT_HAS(s, level) && (k->level = bind_coordinate(s, &s->operands[next++], 0)) == UINT32_MAX)
         return false;
+    for (uint32_t i = 0, n = k->is_cube ? PT_TEXTURE_AXES : k->axes; PT_HAS(s, grad) && i < 2; i++)
+        if (!bind_derivative(s, &s->operands[next++], k->derivative[i], n))
+            return false;
     if (next < s->insn->n_operands && s->operands[next].kind == PT_OPND_VEC)
         return bind_vector(s, &s->operands[next], 0, k->offset, k->axes);
     return true;
@@ -252,7 +283,7 @@ static pt_handler select_fetch(struct pt_select *s, struct fetch form)
     if (!s->decoder)
         return fetch;
     *k = form;
-    k->level = k->offset[0] = k->offset[1] = k->offset[2] = ABSENT;
+    k->level = k->offset[0] = k->offset[1] = k->offset[2] = k->derivative[0][0] = ABSENT;
     k->component = component_of(s);
     bind_results(s, k);
     s->code->ptr = k;

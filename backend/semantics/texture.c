@@ -163,15 +163,6 @@ struct pt_texture pt_texture_level_of(const struct pt_texture *t, uint32_t level
     return l;
 }
 
-int32_t pt_texture_level(const struct pt_texture *t, uint32_t lod)
-{
-    double x = fmax(fmin(pt_texture_flushed(lod), 128), -128);
-    int32_t level = (int32_t)(x * FRACTION) + t->bias, last = (t->n_levels - 1) * FRACTION;
-    level = level < t->max_level ? level : t->max_level;
-    level = level > t->min_level ? level : t->min_level;
-    return level < 0 ? 0 : level < last ? level : last;
-}
-
 /* ---- footprints ------------------------------------------------------------------------------ */
 
 /* Of a cube's face, from -1 to 1, in texels: as a normalised coordinate. */

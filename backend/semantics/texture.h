@@ -41,6 +41,13 @@
  * Whole coordinates outside are none; where a level is named they are the nearest texel's, and so
  * is the layer.
  *
+ * Gradients: of numbers 10 digits count. A derivative is multiplied by the size, of which 10 digits
+ * count, too, line by line: each loses what is below 1/8, and the sum gets 7/8. The length of one
+ * is its longest axis, 11/32 of the next and 1/4 of the third; the longest of the two, and of 11/16
+ * of their sum and difference, has the level log2, by a table of 8 bits behind the leading one. In
+ * three dimensions and for cubes derivatives are differences of coordinates, rounded. Where they
+ * lead to another face, the way is that to the edge and on, and sum and difference do not count.
+ *
  * Cubes: the assembler multiplies by an approximate reciprocal of the longest axis; z goes before y
  * before x where they are equal. A coordinate on a face has F fraction bits as normalised ones do.
  * Seamless, a texel beyond an edge is the next face's; at a corner the weight of the missing one
@@ -160,6 +167,9 @@ struct pt_texture pt_texture_level_of(const struct pt_texture *t, uint32_t level
 #define PT_TEXTURE_BASE_LEVEL 0xc2000000u
 /* The level that a number of one (f32, as bits) means, with the sampler's bias and limits. */
 int32_t pt_texture_level(const struct pt_texture *t, uint32_t lod);
+/* The one that two derivatives of the coordinates mean. */
+int32_t pt_texture_gradient_level(const struct pt_texture *t, const uint32_t *coordinate,
+                                  uint32_t derivative[2][PT_TEXTURE_AXES]);
 
 /* The texels that a sample at numbers is made of; behind the last layer that one's. */
 void pt_texture_locate(const struct pt_texture *t, const struct pt_sample *s,

@@ -38,16 +38,25 @@ static const struct face {
 } faces[] = {{{2, 1}, {-1, -1}}, {{2, 1}, {1, -1}}, {{0, 2}, {1, 1}},
              {{0, 2}, {1, -1}},  {{0, 1}, {1, -1}}, {{0, 1}, {-1, -1}}};
 
+struct pt_cube_place pt_texture_cube_place(const uint32_t *direction)
+{
+    struct pt_cube_place place;
+    scale(direction, place.at);
+    unsigned axis = longest(place.at);
+    place.face = 2 * axis + (place.at[axis] < 0);
+    return place;
+}
+
 uint32_t pt_texture_cube_face(const uint32_t *direction, double *at)
 {
-    float d[3];
-    scale(direction, d);
-    unsigned axis = longest(d), face = 2 * axis + (d[axis] < 0);
+    struct pt_cube_place place = pt_texture_cube_place(direction);
     for (unsigned i = 0; i < 2; i++) {
-        double to = d[faces[face].axis[i]];
-        at[i] = to == to && d[axis] ? faces[face].sign[i] * fmax(fmin(to, 1), -1) : 0;
+        double to = place.at[faces[place.face].axis[i]];
+        at[i] = to == to && place.at[place.face / 2]
+                    ? faces[place.face].sign[i] * fmax(fmin(to, 1), -1)
+                    : 0;
     }
-    return face;
+    return place.face;
 }
 
 void pt_texture_cube_fold(uint32_t size, uint32_t *face, int32_t *at)

@@ -4,8 +4,15 @@
 
 #include <stdint.h>
 
-/* The face that a direction (three f32, as bits) meets, +x, -x, +y and so on; `at` are the
- * coordinates on it, from -1 to 1. */
+/* Where a direction (three f32, as bits) meets a cube: the face, +x, -x, +y and so on, and the
+ * direction itself, divided by its longest axis. */
+struct pt_cube_place {
+    uint32_t face;
+    float at[3];
+};
+struct pt_cube_place pt_texture_cube_place(const uint32_t *direction);
+
+/* The face that a direction meets; `at` are the coordinates on it, from -1 to 1. */
 uint32_t pt_texture_cube_face(const uint32_t *direction, double *at);
 
 /* The texel beyond one edge of a face, by one: on which face it is, and where. */

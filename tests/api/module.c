@@ -156,8 +156,8 @@ static void check_unsupported(ptera_engine *engine)
         HEADER ".global .texref image;\n"
                ".visible .entry plain()\n{\n    ret;\n}\n"
                ".visible .entry textured()\n{\n"
-               "    .reg .f32 %f<5>;\n    mov.f32 %f0, 0f00000000;\n"
-               "    tex.grad.1d.v4.f32.f32 {%f1, %f2, %f3, %f4}, [image, {%f0}], {%f0}, {%f0};\n"
+               "    .reg .b32 %r<5>;\n    mov.b32 %r0, 0;\n"
+               "    tex.2dms.v4.s32.s32 {%r1, %r2, %r3, %r4}, [image, {%r0, %r0, %r0, %r0}];\n"
                "    ret;\n}\n";
     const unsigned block[3] = {1, 1, 1};
     ptera_module *module = load(engine, texture);
@@ -171,7 +171,7 @@ static void check_unsupported(ptera_engine *engine)
     CHECK_INT(d.is_unsupported, 1);
     CHECK_INT(launch_with(kernel, 1, 1, NULL, 0), PTERA_ERROR_UNSUPPORTED_PTX);
     CHECK_HAS(ptera_engine_error(engine),
-              "k.ptx:13:5: error: 'tex.grad.1d.v4.f32.f32' is known but not supported yet");
+              "k.ptx:13:5: error: 'tex.2dms.v4.s32.s32' is known but not supported yet");
     CHECK_INT(ptera_kernel_properties_get(kernel, &properties), PTERA_ERROR_UNSUPPORTED_PTX);
     CHECK_INT(ptera_kernel_emit(kernel, block, 0, PTERA_EMIT_LLVM, &data, &bytes),
               PTERA_ERROR_UNSUPPORTED_PTX);

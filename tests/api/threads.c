@@ -100,8 +100,8 @@ static const char busy_text[] =
            "{ .reg .b64 %p; ld.param.u64 %p, [p]; red.add.u32 [%p], 4; ret; }\n"
            ".global .texref image;\n"
            ".visible .entry untold(.param .u64 p)\n"
-           "{ .reg .f32 %f<5>; mov.f32 %f0, 0f00000000;\n"
-           "    tex.grad.1d.v4.f32.f32 {%f1, %f2, %f3, %f4}, [image, {%f0}], {%f0}, {%f0};\n"
+           "{ .reg .b32 %r<5>; mov.b32 %r0, 0;\n"
+           "    tex.2dms.v4.s32.s32 {%r1, %r2, %r3, %r4}, [image, {%r0, %r0, %r0, %r0}];\n"
            "    ret; }\n";
 
 static unsigned look_at(ptera_module *module)

@@ -34,7 +34,7 @@ problem() { # NAME TEXT: one line of it
     check "doctor, $1" 1 "$(echo "$said" | grep -c "^  problem: $2")"
 }
 problem "texture" \
-    "kernel 'texture' cannot run: .*'tex.grad.1d.v4.f32.f32' is known but not supported yet\$"
+    "kernel 'texture' cannot run: .*'tex.2dms.v4.s32.s32' is known but not supported yet\$"
 problem "device runtime" \
     "kernel 'parent' cannot run: .*'__cudaCDP2Memcpy3DAsync' is of the device's runtime \
 library"
