@@ -7,37 +7,25 @@
 
 #include "tools/conform/kind.h"
 
-enum { FIELDS = 6 };
-
 struct module {
     const char *text;
     size_t bytes;
     bool is_accepted;
 };
 
-static bool list(const struct conform_set *set, struct conform_rows *rows)
+static bool add(const struct conform_set *set, char **field, struct conform_rows *rows)
 {
-    char *field[FIELDS];
-    size_t bytes, all;
-    char *line = conform_suite_read(set->suite, set->name, "index.tsv", &bytes);
+    size_t all, at = strtoul(field[4], NULL, 10);
     const char *texts = conform_suite_read(set->suite, set->name, "modules.ptx", &all);
-    bool ok = line && texts;
-    while (ok && (line = conform_suite_fields(line, field, FIELDS))) {
-        struct module *m = malloc(sizeof *m);
-        size_t at = strtoul(field[4], NULL, 10);
-        if (m)
-            *m = (struct module){texts + at, strtoul(field[5], NULL, 10),
-                                 !strcmp(field[3], "accept")};
-        ok = m && at <= all && m->bytes <= all - at &&
-             conform_row_add(rows, &(struct conform_row){.set = set,
-                                                         .chapter = field[1],
-                                                         .name = field[0],
-                                                         .form = field[2],
-                                                         .data = m});
-        if (!ok)
-            fprintf(stderr, "ptera conform: %s: %s cannot be used\n", set->name, field[0]);
-    }
-    return ok;
+    struct module *m = malloc(sizeof *m);
+    if (!texts || !m)
+        return false;
+    *m = (struct module){texts + at, strtoul(field[5], NULL, 10), !strcmp(field[3], "accept")};
+    return at <= all && m->bytes <= all - at &&
+           conform_row_add(
+               rows,
+               &(struct conform_row){
+                   .set = set, .chapter = field[1], .name = field[0], .form = field[2], .data = m});
 }
 
 static char *text(const struct conform_row *row)
@@ -67,4 +55,4 @@ static void run(struct worker *worker, const struct conform_row *row, struct res
     free(ptx);
 }
 
-const struct conform_kind conform_assembler = {"assembler", list, run, text};
+const struct conform_kind conform_assembler = {"assembler", "index.tsv", 6, add, run, text};

@@ -20,9 +20,9 @@ struct part {
     uint32_t first; /* block */
 };
 
-static bool list_function(const struct conform_set *set, const char *function,
-                          struct conform_rows *rows)
+static bool add(const struct conform_set *set, char **field, struct conform_rows *rows)
 {
+    const char *function = field[0];
     char file[128];
     size_t bytes;
     snprintf(file, sizeof file, "%s.hash", function);
@@ -40,18 +40,6 @@ static bool list_function(const struct conform_set *set, const char *function,
                                                          .form = function,
                                                          .data = part});
     }
-    return ok;
-}
-
-static bool list(const struct conform_set *set, struct conform_rows *rows)
-{
-    char *function;
-    size_t bytes;
-    char *line = conform_suite_read(set->suite, set->name, "index.tsv", &bytes);
-    bool ok = line != NULL;
-    while (ok && (line = conform_suite_fields(line, &function, 1)))
-        if (!(ok = list_function(set, function, rows)))
-            fprintf(stderr, "ptera conform: %s: %s cannot be used\n", set->name, function);
     return ok;
 }
 
@@ -119,4 +107,4 @@ static void run(struct worker *worker, const struct conform_row *row, struct res
     free(out);
 }
 
-const struct conform_kind conform_functions = {"functions", list, run, text};
+const struct conform_kind conform_functions = {"functions", "index.tsv", 1, add, run, text};

@@ -9,7 +9,7 @@
 #include "tools/conform/kernel.h"
 #include "tools/conform/kind.h"
 
-enum { THREADS = 128, FIELDS = 9 };
+enum { THREADS = 128 };
 
 struct kernel {
     const char *module, *input, *hashes;
@@ -17,33 +17,23 @@ struct kernel {
     unsigned words, ctas;
 };
 
-static bool list(const struct conform_set *set, struct conform_rows *rows)
+static bool add(const struct conform_set *set, char **field, struct conform_rows *rows)
 {
-    char *field[FIELDS];
     size_t bytes;
-    char *line = conform_suite_read(set->suite, set->name, "index.tsv", &bytes);
-    bool ok = line != NULL;
-    while (ok && (line = conform_suite_fields(line, field, FIELDS))) {
-        struct kernel *k = calloc(1, sizeof *k);
-        if (k) {
-            k->module = conform_suite_read(set->suite, set->name, field[1], &bytes);
-            k->input = conform_suite_read(set->suite, set->name, field[4], &k->input_bytes);
-            k->words = (unsigned)strtoul(field[6], NULL, 10);
-            k->ctas = (unsigned)strtoul(field[7], NULL, 10);
-            k->hashes = field[8];
-        }
-        ok = k && k->module && k->input && k->words && k->ctas &&
-             strtoul(field[5], NULL, 10) * k->ctas <= k->input_bytes &&
-             conform_row_add(rows, &(struct conform_row){.set = set,
-                                                         .chapter = field[2],
-                                                         .name = field[0],
-                                                         .form = field[3],
-                                                         .data = k});
-        if (!ok)
-            fprintf(stderr, "ptera conform: %s/index.tsv: %s cannot be used\n", set->name,
-                    field[0]);
-    }
-    return ok;
+    struct kernel *k = malloc(sizeof *k);
+    if (!k)
+        return false;
+    *k = (struct kernel){.module = conform_suite_read(set->suite, set->name, field[1], &bytes),
+                         .words = (unsigned)strtoul(field[6], NULL, 10),
+                         .ctas = (unsigned)strtoul(field[7], NULL, 10),
+                         .hashes = field[8]};
+    k->input = conform_suite_read(set->suite, set->name, field[4], &k->input_bytes);
+    return k->module && k->input && k->words && k->ctas &&
+           strtoul(field[5], NULL, 10) * k->ctas <= k->input_bytes &&
+           conform_row_add(
+               rows,
+               &(struct conform_row){
+                   .set = set, .chapter = field[2], .name = field[0], .form = field[3], .data = k});
 }
 
 static char *text(const struct conform_row *row)
@@ -96,4 +86,4 @@ static void run(struct worker *worker, const struct conform_row *row, struct res
     free(out);
 }
 
-const struct conform_kind conform_hashes = {"hashes", list, run, text};
+const struct conform_kind conform_hashes = {"hashes", "index.tsv", 9, add, run, text};

@@ -6,10 +6,14 @@
 #include "tools/conform/row.h"
 #include "tools/conform/suite.h"
 
+enum { KIND_FIELDS = 11 };
+
 struct conform_kind {
     const char *name;
-    /* Adds the set's rows. False (and a message): its files are not as they should be. */
-    bool (*list)(const struct conform_set *set, struct conform_rows *rows);
+    const char *table; /* the set's file with a line a row, or several of them; */
+    unsigned fields;   /* of a line, at most KIND_FIELDS: the first is whose it is, for people */
+    /* Adds what a line says behind the rows of those before. False: it cannot be used. */
+    bool (*add)(const struct conform_set *set, char **field, struct conform_rows *rows);
     /* In a worker. */
     void (*run)(struct worker *worker, const struct conform_row *row, struct result *result);
     /* What a row loads, for people; to be freed. NULL: no memory. */

@@ -100,22 +100,14 @@ static bool read_case(struct conform_row *row)
     return ok;
 }
 
-static bool list(const struct conform_set *set, struct conform_rows *rows)
+static bool add(const struct conform_set *set, char **field, struct conform_rows *rows)
 {
-    char *name;
-    size_t bytes;
-    char *line = conform_suite_read(set->suite, set->name, "index.tsv", &bytes);
-    bool ok = line != NULL;
-    while (ok && (line = conform_suite_fields(line, &name, 1))) {
-        struct recorded *r = calloc(1, sizeof *r);
-        struct conform_row row = {.set = set, .chapter = "", .name = name, .form = "", .data = r};
-        if (r)
-            r->name = name;
-        ok = r && read_case(&row) && conform_row_add(rows, &row);
-        if (!ok)
-            fprintf(stderr, "ptera conform: %s: %s cannot be used\n", set->name, name);
-    }
-    return ok;
+    struct recorded *r = calloc(1, sizeof *r);
+    struct conform_row row = {.set = set, .chapter = "", .name = field[0], .form = "", .data = r};
+    if (!r)
+        return false;
+    r->name = field[0];
+    return read_case(&row) && conform_row_add(rows, &row);
 }
 
 static char *text(const struct conform_row *row)
@@ -153,4 +145,4 @@ static void run(struct worker *worker, const struct conform_row *row, struct res
         free(launch.buffer[i].to);
 }
 
-const struct conform_kind conform_launches = {"launches", list, run, text};
+const struct conform_kind conform_launches = {"launches", "index.tsv", 1, add, run, text};

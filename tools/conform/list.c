@@ -61,11 +61,27 @@ static int by_chapter(const void *a, const void *b)
     return order ? order : strcmp(x->name, y->name);
 }
 
+static bool read_table(const struct conform_set *set, struct conform_rows *rows)
+{
+    const struct conform_kind *kind = conform_kind_find(set->kind);
+    char *field[KIND_FIELDS];
+    size_t bytes;
+    char *line = conform_suite_read(set->suite, set->name, kind->table, &bytes);
+    bool ok = line != NULL;
+    while (ok && (line = conform_suite_fields(line, field, kind->fields))) {
+        ok = kind->add(set, field, rows);
+        if (!ok)
+            fprintf(stderr, "ptera conform: %s/%s: %s cannot be used\n", set->name, kind->table,
+                    field[0]);
+    }
+    return ok;
+}
+
 static bool read_rows(struct conform_list *list, const struct conform_set *set,
                       const struct list_options *options)
 {
     struct conform_rows all = {0};
-    bool ok = conform_kind_find(set->kind)->list(set, &all);
+    bool ok = read_table(set, &all);
     size_t before = list->rows.n;
     for (size_t i = 0; ok && i < all.n; i++) {
         char id[ROW_ID];

@@ -12,7 +12,6 @@
 #include "tools/conform/outcome.h"
 
 enum {
-    FIELDS = 11,
     ROUNDS = 4096,
     LINE_WORDS = 16,
     ROUND_WORDS = OUTCOME_PLACES * LINE_WORDS,
@@ -26,35 +25,26 @@ struct test {
     bool is_cluster, is_forbidden;
 };
 
-static bool list(const struct conform_set *set, struct conform_rows *rows)
+static bool add(const struct conform_set *set, char **field, struct conform_rows *rows)
 {
-    char *field[FIELDS];
-    size_t bytes, all;
-    char *line = conform_suite_read(set->suite, set->name, "index.tsv", &bytes);
+    size_t all, at = strtoul(field[3], NULL, 10);
     const char *texts = conform_suite_read(set->suite, set->name, "modules.ptx", &all);
-    bool ok = line && texts;
-    while (ok && (line = conform_suite_fields(line, field, FIELDS))) {
-        struct test *t = malloc(sizeof *t);
-        size_t at = strtoul(field[3], NULL, 10);
-        if (t)
-            *t = (struct test){.text = texts + at,
-                               .outcome = field[10],
-                               .bytes = strtoul(field[4], NULL, 10),
-                               .ctas = (unsigned)strtoul(field[5], NULL, 10),
-                               .threads = (unsigned)strtoul(field[6], NULL, 10),
-                               .registers = (unsigned)strtoul(field[8], NULL, 10),
-                               .is_cluster = !strcmp(field[7], "cluster"),
-                               .is_forbidden = !strcmp(field[9], "forbidden")};
-        ok = t && at <= all && t->bytes <= all - at && t->registers <= OUTCOME_REGISTERS &&
-             conform_row_add(rows, &(struct conform_row){.set = set,
-                                                         .chapter = field[1],
-                                                         .name = field[0],
-                                                         .form = field[2],
-                                                         .data = t});
-        if (!ok)
-            fprintf(stderr, "ptera conform: %s: %s cannot be used\n", set->name, field[0]);
-    }
-    return ok;
+    struct test *t = malloc(sizeof *t);
+    if (!texts || !t)
+        return false;
+    *t = (struct test){.text = texts + at,
+                       .outcome = field[10],
+                       .bytes = strtoul(field[4], NULL, 10),
+                       .ctas = (unsigned)strtoul(field[5], NULL, 10),
+                       .threads = (unsigned)strtoul(field[6], NULL, 10),
+                       .registers = (unsigned)strtoul(field[8], NULL, 10),
+                       .is_cluster = !strcmp(field[7], "cluster"),
+                       .is_forbidden = !strcmp(field[9], "forbidden")};
+    return at <= all && t->bytes <= all - at && t->registers <= OUTCOME_REGISTERS &&
+           conform_row_add(
+               rows,
+               &(struct conform_row){
+                   .set = set, .chapter = field[1], .name = field[0], .form = field[2], .data = t});
 }
 
 static char *text(const struct conform_row *row)
@@ -120,4 +110,4 @@ static void run(struct worker *worker, const struct conform_row *row, struct res
     free(out);
 }
 
-const struct conform_kind conform_litmus = {"litmus", list, run, text};
+const struct conform_kind conform_litmus = {"litmus", "index.tsv", 11, add, run, text};

@@ -9,11 +9,12 @@
 #include "tools/conform/kernel.h"
 #include "tools/conform/kind.h"
 
-enum { FIELDS = 3, NAME_BYTES = 16 };
+enum { NAME_BYTES = 16 };
 
 struct kernel {
     char name[NAME_BYTES];
     const char *text;
+    char *next; /* what is behind it in the file */
     uint64_t digest[2], w;
     unsigned grid[3], block[3], s;
     size_t bytes[2];
@@ -23,43 +24,33 @@ static const char head[] =
     "// RUN: ptera run %%s -g %u,%u,%u -b %u,%u,%u --engine both zero:%zu zero:%zu u32:%u "
     "u64:%" SCNu64;
 
-/* Cuts the next kernel off. */
-static bool next_kernel(char **at, struct kernel *k)
+/* Cuts the first one off. */
+static bool read_kernel(char *at, struct kernel *k)
 {
-    char *begin = *at, *next = strstr(begin, "\n// RUN: ");
-    k->text = begin;
-    *at = begin + strlen(begin);
-    if (next) {
+    char *next = strstr(at, "\n// RUN: ");
+    k->text = at;
+    k->next = next ? next + 1 : at + strlen(at);
+    if (next)
         *next = 0;
-        *at = next + 1;
-    }
-    return sscanf(begin, head, &k->grid[0], &k->grid[1], &k->grid[2], &k->block[0], &k->block[1],
+    return sscanf(at, head, &k->grid[0], &k->grid[1], &k->grid[2], &k->block[0], &k->block[1],
                   &k->block[2], &k->bytes[0], &k->bytes[1], &k->s, &k->w) == 10;
 }
 
-static bool list(const struct conform_set *set, struct conform_rows *rows)
+static bool add(const struct conform_set *set, char **field, struct conform_rows *rows)
 {
-    char *field[FIELDS];
     size_t bytes;
-    char *at = conform_suite_read(set->suite, set->name, "kernels.ptx", &bytes),
-         *line = conform_suite_read(set->suite, set->name, "digests.tsv", &bytes);
-    bool ok = at && line;
-    while (ok && (line = conform_suite_fields(line, field, FIELDS))) {
-        struct kernel *k = calloc(1, sizeof *k);
-        ok = k && next_kernel(&at, k);
-        if (!ok) {
-            fprintf(stderr, "ptera conform: %s: kernel %s cannot be read\n", set->name, field[0]);
-            break;
-        }
-        snprintf(k->name, sizeof k->name, "%s", field[0]);
-        k->digest[0] = strtoull(field[1], NULL, 16);
-        k->digest[1] = strtoull(field[2], NULL, 16);
-        ok = conform_row_add(
-            rows,
-            &(struct conform_row){
-                .set = set, .chapter = "", .name = k->name, .form = "a random kernel", .data = k});
-    }
-    return ok;
+    const struct kernel *last = rows->n ? rows->v[rows->n - 1].data : NULL;
+    char *at = last ? last->next : conform_suite_read(set->suite, set->name, "kernels.ptx", &bytes);
+    struct kernel *k = calloc(1, sizeof *k);
+    if (!at || !k || !read_kernel(at, k))
+        return false;
+    snprintf(k->name, sizeof k->name, "%s", field[0]);
+    k->digest[0] = strtoull(field[1], NULL, 16);
+    k->digest[1] = strtoull(field[2], NULL, 16);
+    return conform_row_add(
+        rows,
+        &(struct conform_row){
+            .set = set, .chapter = "", .name = k->name, .form = "a random kernel", .data = k});
 }
 
 static char *text(const struct conform_row *row)
@@ -110,4 +101,4 @@ static void run(struct worker *worker, const struct conform_row *row, struct res
     free(out[1]);
 }
 
-const struct conform_kind conform_random = {"random", list, run, text};
+const struct conform_kind conform_random = {"random", "digests.tsv", 3, add, run, text};

@@ -10,7 +10,7 @@
 
 #include "tools/conform/kind.h"
 
-enum { FIELDS = 6, WORDS = 4, THREADS = 1024, UNWRITTEN = 0xcd, NAME_BYTES = 160, PATIENCE = 2 };
+enum { WORDS = 4, THREADS = 1024, UNWRITTEN = 0xcd, NAME_BYTES = 160, PATIENCE = 2 };
 
 struct job {
     char name[NAME_BYTES];
@@ -19,35 +19,27 @@ struct job {
     uint64_t a, b;
 };
 
-static bool list(const struct conform_set *set, struct conform_rows *rows)
+static bool add(const struct conform_set *set, char **field, struct conform_rows *rows)
 {
-    char *field[FIELDS];
     size_t bytes;
-    char *line = conform_suite_read(set->suite, set->name, "sync.tsv", &bytes);
-    bool ok = line != NULL;
-    while (ok && (line = conform_suite_fields(line, field, FIELDS))) {
-        struct job *job = calloc(1, sizeof *job);
-        if (job) {
-            job->module = conform_suite_read(set->suite, set->name, field[0], &bytes);
-            job->threads = (unsigned)strtoul(field[1], NULL, 10);
-            job->a = strtoul(field[2], NULL, 16);
-            job->b = strtoul(field[3], NULL, 16);
-            job->outcome = field[5];
-            snprintf(job->name, sizeof job->name, "%.*s.%u.%s.%s", (int)strcspn(field[0], "."),
-                     field[0], job->threads, field[2] + 2, field[3] + 2);
-        }
-        ok = job && job->module && job->threads && job->threads <= THREADS &&
-             conform_row_add(rows,
-                             &(struct conform_row){.set = set,
-                                                   .chapter = "",
-                                                   .name = job->name,
-                                                   .form = field[0],
-                                                   .otherwise = *field[4] == '-' ? NULL : field[4],
-                                                   .data = job});
-        if (!ok)
-            fprintf(stderr, "ptera conform: %s: %s cannot be used\n", set->name, field[0]);
-    }
-    return ok;
+    struct job *job = malloc(sizeof *job);
+    if (!job)
+        return false;
+    *job = (struct job){.module = conform_suite_read(set->suite, set->name, field[0], &bytes),
+                        .threads = (unsigned)strtoul(field[1], NULL, 10),
+                        .a = strtoul(field[2], NULL, 16),
+                        .b = strtoul(field[3], NULL, 16),
+                        .outcome = field[5]};
+    snprintf(job->name, sizeof job->name, "%.*s.%u.%s.%s", (int)strcspn(field[0], "."), field[0],
+             job->threads, field[2] + 2, field[3] + 2);
+    return job->module && job->threads && job->threads <= THREADS &&
+           conform_row_add(rows,
+                           &(struct conform_row){.set = set,
+                                                 .chapter = "",
+                                                 .name = job->name,
+                                                 .form = field[0],
+                                                 .otherwise = *field[4] == '-' ? NULL : field[4],
+                                                 .data = job});
 }
 
 static char *text(const struct conform_row *row)
@@ -132,4 +124,4 @@ static void run(struct worker *worker, const struct conform_row *row, struct res
     judge(job, &launch, out, result);
 }
 
-const struct conform_kind conform_sync = {"sync", list, run, text};
+const struct conform_kind conform_sync = {"sync", "sync.tsv", 6, add, run, text};

@@ -10,7 +10,7 @@
 #include "tools/conform/kernel.h"
 #include "tools/conform/kind.h"
 
-enum { CTA = 256, FIELDS = 9 };
+enum { CTA = 256 };
 
 struct kernel {
     const char *module, *table, *results;
@@ -36,26 +36,14 @@ static bool read_kernel(const struct conform_set *set, char **field, struct kern
            (result_bytes - offset) / sizeof(uint64_t) / k->n_out >= k->rows;
 }
 
-static bool list(const struct conform_set *set, struct conform_rows *rows)
+static bool add(const struct conform_set *set, char **field, struct conform_rows *rows)
 {
-    char *field[FIELDS];
-    size_t bytes;
-    char *line = conform_suite_read(set->suite, set->name, "index.tsv", &bytes);
-    bool ok = line != NULL;
-    while (ok && (line = conform_suite_fields(line, field, FIELDS))) {
-        struct kernel *k = malloc(sizeof *k);
-        ok = k && read_kernel(set, field, k);
-        if (ok)
-            ok = conform_row_add(rows, &(struct conform_row){.set = set,
-                                                             .chapter = field[2],
-                                                             .name = field[0],
-                                                             .form = field[3],
-                                                             .data = k});
-        if (!ok)
-            fprintf(stderr, "ptera conform: %s/index.tsv: %s cannot be used\n", set->name,
-                    field[0]);
-    }
-    return ok;
+    struct kernel *k = malloc(sizeof *k);
+    return k && read_kernel(set, field, k) &&
+           conform_row_add(
+               rows,
+               &(struct conform_row){
+                   .set = set, .chapter = field[2], .name = field[0], .form = field[3], .data = k});
 }
 
 static char *text(const struct conform_row *row)
@@ -143,4 +131,4 @@ static void run(struct worker *worker, const struct conform_row *row, struct res
     free(out);
 }
 
-const struct conform_kind conform_words = {"words", list, run, text};
+const struct conform_kind conform_words = {"words", "index.tsv", 9, add, run, text};
