@@ -417,9 +417,9 @@ void part_capture_forbidden(void)
     for (size_t i = 0; i < sizeof forbidden / sizeof forbidden[0]; i++)
         for (unsigned mode = 0; mode < 3; mode++)
             for (unsigned flags = 0; flags < 2; flags++) {
-                CUstream s;
-                CUevent e;
-                CUdeviceptr p;
+                CUstream s = NULL;
+                CUevent e = NULL;
+                CUdeviceptr p = 0;
                 CUgraph g = NULL;
                 CUstreamCaptureStatus status = 77;
                 if (cuStreamCreate(&s, flags) || cuEventCreate(&e, 0) || cuMemAlloc(&p, 64) ||
