@@ -51,13 +51,11 @@ static void hear(void *ud, const ptera_step *step)
         told->address = step->address;
 }
 
-static ptera_result trace(ptera_kernel *kernel, void *p, unsigned ctas, ptera_launch *launch,
+static ptera_result trace(ptera_kernel *kernel, unsigned ctas, ptera_launch *launch,
                           const ptera_tracing *tracing)
 {
     launch->grid[0] = ctas;
     launch->block[0] = THREADS;
-    launch->parameters = (const void *const[]){&p};
-    launch->n_parameters = 1;
     return ptera_kernel_trace(kernel, launch, tracing);
 }
 
@@ -71,9 +69,11 @@ int main(void)
     ptera_tracing tracing = {.size = sizeof tracing, .step = hear, .ud = &told};
     ptera_launch launch;
     ptera_launch_init(&launch);
+    launch.parameters = (const void *const[]){&p};
+    launch.n_parameters = 1;
 
     /* all threads, by several workers */
-    CHECK_INT(trace(k, p, CTAS, &launch, &tracing), PTERA_OK);
+    CHECK_INT(trace(k, CTAS, &launch, &tracing), PTERA_OK);
     CHECK_INT(told.steps, CTAS * (THREADS * STEPS + GUARDED));
     CHECK_INT(told.out_of_order, 0);
     CHECK_INT(told.failed, 0);
@@ -85,7 +85,7 @@ int main(void)
     /* one that is wanted: each is asked for once */
     told = (struct told){0};
     tracing.wants = ask;
-    CHECK_INT(trace(k, p, CTAS, &launch, &tracing), PTERA_OK);
+    CHECK_INT(trace(k, CTAS, &launch, &tracing), PTERA_OK);
     CHECK_INT(told.asked, CTAS * THREADS);
     CHECK_INT(told.steps, STEPS + 1);
     CHECK_INT(told.last[1][9], STEPS + 1);
@@ -93,7 +93,7 @@ int main(void)
     /* one that fails is told without results; the next launch is as if nothing had been */
     told = (struct told){0};
     tracing.wants = NULL;
-    CHECK_INT(trace(fails, p, 1, &launch, &tracing), PTERA_ERROR_TRAP);
+    CHECK_INT(trace(fails, 1, &launch, &tracing), PTERA_ERROR_TRAP);
     CHECK_INT(told.steps, THREADS);
     CHECK_INT(told.failed, THREADS);
     told = (struct told){0};
@@ -102,15 +102,15 @@ int main(void)
 
     /* what cannot be traced */
     launch.backend = PTERA_BACKEND_JIT;
-    CHECK_INT(trace(k, p, 1, &launch, &tracing), PTERA_ERROR_INVALID_ARGUMENT);
+    CHECK_INT(trace(k, 1, &launch, &tracing), PTERA_ERROR_INVALID_ARGUMENT);
     launch.backend = PTERA_BACKEND_DEFAULT;
     launch.checks = PTERA_CHECK_ORDER;
-    CHECK_INT(trace(k, p, 1, &launch, &tracing), PTERA_ERROR_INVALID_ARGUMENT);
+    CHECK_INT(trace(k, 1, &launch, &tracing), PTERA_ERROR_INVALID_ARGUMENT);
     launch.checks = 0;
-    CHECK_INT(trace(k, p, 1, &launch, NULL), PTERA_ERROR_INVALID_ARGUMENT);
-    CHECK_INT(trace(NULL, p, 1, &launch, &tracing), PTERA_ERROR_INVALID_ARGUMENT);
+    CHECK_INT(trace(k, 1, &launch, NULL), PTERA_ERROR_INVALID_ARGUMENT);
+    CHECK_INT(trace(NULL, 1, &launch, &tracing), PTERA_ERROR_INVALID_ARGUMENT);
     tracing.step = NULL;
-    CHECK_INT(trace(k, p, 1, &launch, &tracing), PTERA_ERROR_INVALID_ARGUMENT);
+    CHECK_INT(trace(k, 1, &launch, &tracing), PTERA_ERROR_INVALID_ARGUMENT);
     ptera_engine_destroy(engine);
     return CHECK_DONE("trace");
 }
