@@ -25,7 +25,7 @@ is 'made smaller' test "$(wc -l <"$work/fuzz-9.ptx")" -lt 90
 is 'a module refused' breaks load_refused
 is 'says so' holds "$work/stdout" 'seed 9: invalid PTX: '
 is 'a crash' breaks load_segv
-is 'says so, too' holds "$work/stdout" 'seed 9: crashed: signal 11'
+is 'says so, too' holds "$work/stdout" 'seed 9: crashed: '
 is 'no driver' ends 1 --against "$work/bugs" --count 1 --out "$work"
 is 'why' holds "$work/stdout" 'failed: '
 close fuzz_against
