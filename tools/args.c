@@ -182,15 +182,16 @@ void *read_file(const char *path, size_t *bytes)
     size_t n = 0, cap = 0;
     if (f) {
         do {
-            if (n == cap) {
+            if (n + 1 >= cap) {
                 cap = cap ? cap * 2 : 1 << 16;
                 char *grown = realloc(data, cap);
                 if (!grown)
                     goto fail;
                 data = grown;
             }
-            n += fread(data + n, 1, cap - n, f);
-        } while (n == cap);
+            n += fread(data + n, 1, cap - 1 - n, f);
+        } while (n + 1 == cap);
+        data[n] = 0;
         if (!ferror(f)) {
             fclose(f);
             *bytes = n;

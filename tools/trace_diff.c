@@ -60,11 +60,9 @@ static bool read_trace(const char *path, struct file *file)
 {
     size_t bytes, n = 0;
     file->path = path;
-    char *text = read_file(path, &bytes);
-    file->text = text ? realloc(text, bytes + 1) : NULL;
+    file->text = read_file(path, &bytes);
     if (!file->text)
         return false;
-    file->text[bytes] = 0;
     for (size_t i = 0; i < bytes; i++)
         n += file->text[i] == '\n';
     file->lines = calloc(n + 1, sizeof *file->lines);

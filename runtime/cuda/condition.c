@@ -78,8 +78,7 @@ void pt_cu_condition_drop_all(CUgraph graph)
         struct pt_cu_condition *c = graph->conditions;
         graph->conditions = c->next;
         c->graph = NULL;
-        if (--c->refs == 0)
-            pt_cu_handle_delete(c);
+        pt_cu_condition_put(c, NULL);
     }
 }
 

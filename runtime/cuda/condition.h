@@ -27,7 +27,7 @@ struct pt_cu_condition {
 struct pt_cu_condition *pt_cu_condition_find(CUgraphConditionalHandle handle,
                                              const struct CUgraph_st *graph);
 struct pt_cu_condition *pt_cu_condition_ref(struct pt_cu_condition *condition);
-/* `node` lets it go. */
+/* `node` lets it go; NULL: its graph does. */
 void pt_cu_condition_put(struct pt_cu_condition *condition, CUgraphNode node);
 /* The graph that they were made for goes. */
 void pt_cu_condition_drop_all(CUgraph graph);

@@ -49,8 +49,10 @@ static void replace(CUgraphExec exec, CUgraph clone)
 static CUresult own_graph(CUgraphExec exec)
 {
     CUgraph clone;
-    CUresult r = exec->graph->launches ? pt_cu_graph_clone(exec->graph, &clone) : CUDA_SUCCESS;
-    if (r != CUDA_SUCCESS || !exec->graph->launches)
+    if (!exec->graph->launches)
+        return CUDA_SUCCESS;
+    CUresult r = pt_cu_graph_clone(exec->graph, &clone);
+    if (r != CUDA_SUCCESS)
         return r;
     pt_cu_exec_sort(clone);
     replace(exec, clone);
