@@ -62,7 +62,8 @@ runtime="$runtime|runtime/cuda/device_runtime.def"
 check tools "tools/|frontend/(cubin|fatbin|link_text).h|$runtime|ir/|ptera(_trace)?.h" fuzz conform
 check tools/fuzz \
     'tools/fuzz/|tools/conform/driver.h|ir/|backend/native.h|ptera(_trace)?.h'
-check tools/conform 'tools/conform/|runtime/cuda/abi.h'
+check tools/conform 'tools/(conform/|file/read.h)|runtime/cuda/abi.h'
+check tools/file 'tools/file/'
 check tests/api 'ptera(_trace)?.h|tests/'
 echo "includes: $passed passed, $failed failed, 0 skipped"
 [ "$failed" = 0 ]

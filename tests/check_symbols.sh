@@ -31,6 +31,7 @@ runtime/cudart 1
 runtime/nvml 1
 runtime/compilers 1
 runtime/ocelot 1
+tools/file 1
 tools/conform 1
 tools/fuzz 1
 tools/audit 1

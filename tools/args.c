@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tools/file/read.h"
+
 const char arg_help[] =
     "Arguments, one for each kernel parameter:\n"
     "  TYPE:VALUE          a scalar: u8 s8 b8 u16 s16 b16 u32 s32 b32 u64 s64 b64 f32 f64\n"
@@ -175,37 +177,6 @@ static uint64_t get_element(const void *data, size_t i, const struct type *type)
 
 /* ---- files ----------------------------------------------------------------------------------- */
 
-void *read_file(const char *path, size_t *bytes)
-{
-    FILE *f = fopen(path, "rb");
-    char *data = NULL;
-    size_t n = 0, cap = 0;
-    if (f) {
-        do {
-            if (n + 1 >= cap) {
-                cap = cap ? cap * 2 : 1 << 16;
-                char *grown = realloc(data, cap);
-                if (!grown)
-                    goto fail;
-                data = grown;
-            }
-            n += fread(data + n, 1, cap - 1 - n, f);
-        } while (n + 1 == cap);
-        data[n] = 0;
-        if (!ferror(f)) {
-            fclose(f);
-            *bytes = n;
-            return data;
-        }
-    }
-fail:
-    fprintf(stderr, "ptera: cannot read %s: %s\n", path, strerror(errno));
-    free(data);
-    if (f)
-        fclose(f);
-    return NULL;
-}
-
 static bool write_file(const char *path, const void *data, size_t bytes)
 {
     FILE *f = fopen(path, "wb");
@@ -230,7 +201,7 @@ static bool alloc_buffer(ptera_engine *engine, struct arg *arg, size_t bytes)
 static bool parse_file(ptera_engine *engine, struct arg *arg, const char *path, bool save)
 {
     size_t bytes;
-    void *data = read_file(path, &bytes);
+    void *data = file_read(path, &bytes);
     if (!data)
         return false;
     bool ok = bytes > 0 ? alloc_buffer(engine, arg, bytes) : complain(arg, "the file is empty");
@@ -355,7 +326,7 @@ static bool parse_body(ptera_engine *engine, struct arg *arg, char *s)
     if (!strcmp(s, "fill") || !strcmp(s, "iota") || !strcmp(s, "rand"))
         return parse_generated(engine, arg, s, rest);
     if (!strcmp(s, "raw"))
-        return (arg->data = read_file(rest, &arg->bytes)) != NULL;
+        return (arg->data = file_read(rest, &arg->bytes)) != NULL;
     return complain(arg, "unknown kind of argument");
 }
 

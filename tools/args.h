@@ -34,10 +34,6 @@ void arg_free(ptera_engine *engine, struct arg *arg);
 /* X[,Y[,Z]], each at least 1; what is left out is 1. */
 bool parse_dim(const char *text, unsigned dim[3]);
 
-/* Reads a whole file; a zero is behind it. NULL with a message on standard error if that fails. The
- * caller frees. */
-void *read_file(const char *path, size_t *bytes);
-
 extern const char arg_help[];
 
 #endif

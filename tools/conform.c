@@ -31,6 +31,7 @@ static const char conform_help[] =
     "  --known FILE           rows that do not pass, and why (docs/conformance.md)\n"
     "  --timeout SECONDS      that a row may take (30)\n"
     "  --workers N            processes (one a CPU)\n"
+    "  --first                ends at the first row that does not pass\n"
     "  --list                 the rows, not run\n"
     "  --show                 what the rows load, not run\n"
     "  --compare              a table, in HTML, of reports in JSON side by side\n\n"
@@ -41,7 +42,7 @@ struct options {
     struct list_options list;
     double timeout;
     unsigned workers;
-    bool is_list, is_show, is_compare, is_help;
+    bool is_first, is_list, is_show, is_compare, is_help;
 };
 
 /* How many arguments are left; -1: wrong usage. */
@@ -58,6 +59,7 @@ static int take_options(int argc, char **argv, struct options *o)
                                    {.name = "--known", .text = &o->list.known},
                                    {.name = "--timeout", .real = &o->timeout},
                                    {.name = "--workers", .number = &o->workers},
+                                   {.name = "--first", .flag = &o->is_first},
                                    {.name = "--list", .flag = &o->is_list},
                                    {.name = "--show", .flag = &o->is_show},
                                    {.name = "--compare", .flag = &o->is_compare},
@@ -101,7 +103,7 @@ static int run(struct conform_list *list, const struct options *o, FILE *out)
 {
     char own[PATH_MAX + 32], why[RESULT_TEXT];
     struct pool_device device = {0};
-    struct pool_options pool = {o->driver, o->workers, o->timeout};
+    struct pool_options pool = {o->driver, o->workers, o->timeout, o->is_first};
     if (!o->driver) {
         snprintf(own, sizeof own, "%s/libcuda.so.1", library_folder());
         pool.library = own;

@@ -78,7 +78,7 @@ static void put_json(FILE *out, const struct conform_report *r)
         put_field(out, "verdict", verdict_facts[row->verdict].name, ", ");
         put_field(out, "text", row->text, ", ");
         put_field(out, "known", conform_row_is_known(row) ? row->known : "", ", ");
-        fputc('}', out);
+        fprintf(out, ", \"seconds\": %.3f}", row->seconds);
     }
     fprintf(out, "\n]}\n");
 }

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "ir/row.h"
-#include "tools/args.h"
+#include "tools/file/read.h"
 
 enum ptxas_kind { FLAG, BOOL, NUMBER, LEVEL, REGISTERS, MACHINE, SANITIZER, ARCH, TEXT, LIST };
 
@@ -176,7 +176,7 @@ static bool read_options_file(struct ptxas_options *o, const char *path, int nes
     FILE *in = fopen(path, "rb");
     if (in)
         fclose(in);
-    char *data = in ? read_file(path, &bytes) : NULL;
+    char *data = in ? file_read(path, &bytes) : NULL;
     if (!data || nesting > MAX_NESTING) {
         free(data);
         ptxas_fatal("Could not open options file '%s'", path);

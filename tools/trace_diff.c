@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tools/args.h"
 #include "tools/commands.h"
+#include "tools/file/read.h"
 
 /* The columns of a line. */
 enum { CTA, THREAD, NUMBER, PLACE, TEXT, OPERANDS, RESULTS, ACCESS, COLUMNS };
@@ -60,7 +60,7 @@ static bool read_trace(const char *path, struct file *file)
 {
     size_t bytes, n = 0;
     file->path = path;
-    file->text = read_file(path, &bytes);
+    file->text = file_read(path, &bytes);
     if (!file->text)
         return false;
     for (size_t i = 0; i < bytes; i++)

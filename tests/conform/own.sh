@@ -41,8 +41,15 @@ fails() { # STATUS COMMAND...
     "$@"
     [ $? = "$status" ]
 }
+# Where each expectation is wrong, the first row ends it.
+cp -r "$suite/divide" "$suite/suite.tsv" "$work"
+head -c "$(wc -c <"$work/divide/out.bin")" /dev/zero >"$work/divide/out.bin"
+expect "the first failure ends it" fails 1 "$ptera" conform --suite "$work" --engine interp \
+    --chapter divide --workers 1 --first --format json --output "$work/first.json"
+expect "one row is different" [ "$(grep -c '"different"' "$work/first.json")" = 1 ]
+expect "others are untried" [ "$(grep -c '"untried"' "$work/first.json")" -gt 5 ]
 expect "no driver" fails 1 "$ptera" conform --suite "$suite" --driver "$work/none.so"
-expect "no suite" fails 2 "$ptera" conform --suite "$work"
+expect "no suite" fails 2 "$ptera" conform --suite "$work/divide"
 expect "no such rows" fails 2 "$ptera" conform --suite "$suite" --chapter nothing
 echo "conform_own: $passed passed, $failed failed, 0 skipped"
 [ "$failed" = 0 ]

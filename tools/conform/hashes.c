@@ -30,15 +30,7 @@ static bool add(const struct conform_set *set, char **field, struct conform_rows
     k->input = conform_suite_read(set->suite, set->name, field[4], &k->input_bytes);
     return k->module && k->input && k->words && k->ctas &&
            strtoul(field[5], NULL, 10) * k->ctas <= k->input_bytes &&
-           conform_row_add(
-               rows,
-               &(struct conform_row){
-                   .set = set, .chapter = field[2], .name = field[0], .form = field[3], .data = k});
-}
-
-static char *text(const struct conform_row *row)
-{
-    return conform_kernel_alone(((const struct kernel *)row->data)->module, row->name);
+           conform_kernel_add(set, field, k, rows);
 }
 
 static void compare(const struct kernel *k, const uint32_t *out, struct result *result)
@@ -68,7 +60,7 @@ static void run(struct worker *worker, const struct conform_row *row, struct res
 {
     const struct kernel *k = row->data;
     size_t out_bytes = (size_t)THREADS * k->words * k->ctas * sizeof(uint32_t);
-    char *ptx = text(row);
+    char *ptx = conform_kernel_text(row);
     uint32_t *out = malloc(out_bytes);
     struct launch launch = {.ptx = ptx,
                             .kernel = row->name,
@@ -86,4 +78,5 @@ static void run(struct worker *worker, const struct conform_row *row, struct res
     free(out);
 }
 
-const struct conform_kind conform_hashes = {"hashes", "index.tsv", 9, add, run, text};
+const struct conform_kind conform_hashes = {"hashes", "index.tsv", 9,
+                                            add,      run,         conform_kernel_text};

@@ -6,6 +6,21 @@
 
 static const char entry[] = "\n.visible .entry ";
 
+bool conform_kernel_add(const struct conform_set *set, char **field, void *data,
+                        struct conform_rows *rows)
+{
+    return conform_row_add(
+        rows,
+        &(struct conform_row){
+            .set = set, .chapter = field[2], .name = field[0], .form = field[3], .data = data});
+}
+
+char *conform_kernel_text(const struct conform_row *row)
+{
+    const char *const *module = row->data;
+    return conform_kernel_alone(*module, row->name);
+}
+
 char *conform_kernel_alone(const char *text, const char *kernel)
 {
     const char *first = strstr(text, entry), *at = first;

@@ -5,6 +5,15 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "tools/conform/row.h"
+
+/* Adds the row of a line that begins with kernel, module (a file of the set's), chapter and form.
+ * `data` becomes the row's; what it is begins with the module's text. False: no memory. */
+bool conform_kernel_add(const struct conform_set *set, char **field, void *data,
+                        struct conform_rows *rows);
+/* What such a row loads. */
+char *conform_kernel_text(const struct conform_row *row);
+
 /* A module of the kernel alone: the text's head and the kernel, as an allocation. So a driver that
  * refuses one form is asked for the others. NULL: it is not there, or no memory. */
 char *conform_kernel_alone(const char *text, const char *kernel);

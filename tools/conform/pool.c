@@ -36,7 +36,7 @@ struct child {
     size_t next, part;
     bool is_ready, is_at_row;
     unsigned failed_starts; /* since the last result */
-    double deadline;
+    double begun, deadline; /* of the row at hand */
     char partial[sizeof(struct message)];
     size_t n_partial;
 };
@@ -48,7 +48,7 @@ struct pool {
     struct child child[MAX_WORKERS];
     char *why;
     size_t why_bytes;
-    bool is_unusable;
+    bool is_unusable, has_failed;
 };
 
 static double now(void)
@@ -150,11 +150,13 @@ static bool start(struct pool *pool, struct child *c)
     return give_up(pool, strerror(errno));
 }
 
-static bool keep(struct pool *pool, size_t row, const struct result *result)
+static bool keep(struct pool *pool, size_t row, const struct result *result, double seconds)
 {
     struct conform_row *r = &pool->rows->v[row];
     r->verdict = result->verdict;
     r->text = strdup(result->text);
+    r->seconds = seconds;
+    pool->has_failed |= r->text && !conform_row_passes(r);
     return r->text || give_up(pool, "no memory");
 }
 
@@ -171,12 +173,13 @@ static void hear(struct pool *pool, struct child *c, const struct message *m)
         break;
     case MESSAGE_BEGIN:
         c->is_at_row = true;
+        c->begun = now();
         break;
     case MESSAGE_END:
         c->is_at_row = false;
         c->next = m->row + pool->options->workers;
         c->failed_starts = 0;
-        keep(pool, m->row, &m->result);
+        keep(pool, m->row, &m->result, now() - c->begun);
     }
 }
 
@@ -201,7 +204,7 @@ static void bury(struct pool *pool, struct child *c, bool is_late)
         else
             conform_row_tell(&result, VERDICT_CRASHED, "the process ended itself with status %d",
                              WEXITSTATUS(status));
-        keep(pool, c->next, &result);
+        keep(pool, c->next, &result, now() - c->begun);
         c->next += pool->options->workers;
     } else if (!c->is_ready || is_late || status != 0) {
         if (!*pool->why)
@@ -258,6 +261,12 @@ static bool wait_for_any(struct pool *pool)
     return true;
 }
 
+/* Before all have run. */
+static bool must_end(const struct pool *pool)
+{
+    return is_interrupted || (pool->options->is_first && pool->has_failed);
+}
+
 static void end_all(struct pool *pool)
 {
     static const struct result untried = {.verdict = VERDICT_UNTRIED};
@@ -267,9 +276,9 @@ static void end_all(struct pool *pool)
             waitpid(pool->child[i].pid, NULL, 0);
             close(pool->child[i].from);
         }
-    for (size_t i = 0; is_interrupted && i < pool->rows->n; i++)
+    for (size_t i = 0; must_end(pool) && i < pool->rows->n; i++)
         if (!pool->rows->v[i].text)
-            keep(pool, i, &untried);
+            keep(pool, i, &untried, 0);
 }
 
 bool conform_pool_run(const struct pool_options *options, struct conform_rows *rows,
@@ -292,7 +301,7 @@ bool conform_pool_run(const struct pool_options *options, struct conform_rows *r
         if (i < rows->n)
             start(pool, &pool->child[i]);
     }
-    while (!pool->is_unusable && !is_interrupted && wait_for_any(pool))
+    while (!pool->is_unusable && !must_end(pool) && wait_for_any(pool))
         continue;
     end_all(pool);
     catch_signals(false);

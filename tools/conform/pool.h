@@ -8,6 +8,7 @@ struct pool_options {
     const char *library; /* the driver's */
     unsigned workers;
     double timeout; /* seconds that a row may take */
+    bool is_first;  /* ends at the first row that does not pass */
 };
 
 /* What the driver says of itself. */
@@ -16,8 +17,8 @@ struct pool_device {
     int capability, version;
 };
 
-/* Runs all rows: each gets its result. Interrupted (SIGINT, SIGTERM), it ends: those that have not
- * run are untried. False: none can be run, `why` says why. */
+/* Runs all rows: each gets its result. Interrupted (SIGINT, SIGTERM, `is_first`), it ends: those
+ * that have not run are untried. False: none can be run, `why` says why. */
 bool conform_pool_run(const struct pool_options *options, struct conform_rows *rows,
                       struct pool_device *device, char *why, size_t why_bytes);
 

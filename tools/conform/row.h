@@ -37,6 +37,7 @@ struct conform_row {
     /* what came of it */
     enum verdict verdict;
     char *text; /* NULL: it has not run */
+    double seconds;
 };
 
 struct conform_rows {

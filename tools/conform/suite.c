@@ -9,27 +9,7 @@
 #include <sys/stat.h>
 
 #include "tools/conform/unpack.h"
-
-static char *read_whole(const char *path, size_t *bytes)
-{
-    FILE *f = fopen(path, "rb");
-    struct stat s;
-    char *data = NULL;
-    if (f && fstat(fileno(f), &s) == 0 && S_ISREG(s.st_mode))
-        data = malloc((size_t)s.st_size + 1);
-    *bytes = data ? (size_t)s.st_size : 0;
-    if (data && fread(data, 1, *bytes, f) != *bytes) {
-        free(data);
-        data = NULL;
-    }
-    if (data)
-        data[*bytes] = 0;
-    else
-        fprintf(stderr, "ptera conform: %s: %s\n", path, strerror(errno ? errno : EINVAL));
-    if (f)
-        fclose(f);
-    return data;
-}
+#include "tools/file/read.h"
 
 bool conform_suite_open(struct suite *suite, const char *path)
 {
@@ -42,7 +22,7 @@ bool conform_suite_open(struct suite *suite, const char *path)
     if (S_ISDIR(s.st_mode))
         return true;
     size_t bytes;
-    char *packed = read_whole(path, &bytes);
+    char *packed = file_read(path, &bytes);
     if (packed)
         suite->package = conform_unpack(path, packed, bytes, &suite->package_bytes);
     free(packed);
@@ -99,13 +79,13 @@ char *conform_suite_read(struct suite *suite, const char *set, const char *name,
             return f->data;
         }
     snprintf(path, sizeof path, "%s/%s", suite->path, whole);
-    char *data = suite->package ? read_packed(suite, whole, bytes) : read_whole(path, bytes);
+    char *data = suite->package ? read_packed(suite, whole, bytes) : file_read(path, bytes);
     return keep(suite, whole, data, *bytes);
 }
 
 char *conform_suite_read_other(struct suite *suite, const char *path, size_t *bytes)
 {
-    char *data = read_whole(path, bytes);
+    char *data = file_read(path, bytes);
     return keep(suite, path, data, *bytes);
 }
 

@@ -39,16 +39,7 @@ static bool read_kernel(const struct conform_set *set, char **field, struct kern
 static bool add(const struct conform_set *set, char **field, struct conform_rows *rows)
 {
     struct kernel *k = malloc(sizeof *k);
-    return k && read_kernel(set, field, k) &&
-           conform_row_add(
-               rows,
-               &(struct conform_row){
-                   .set = set, .chapter = field[2], .name = field[0], .form = field[3], .data = k});
-}
-
-static char *text(const struct conform_row *row)
-{
-    return conform_kernel_alone(((const struct kernel *)row->data)->module, row->name);
+    return k && read_kernel(set, field, k) && conform_kernel_add(set, field, k, rows);
 }
 
 /* ---- comparing ------------------------------------------------------------------------------- */
@@ -111,7 +102,7 @@ static void run(struct worker *worker, const struct conform_row *row, struct res
 {
     const struct kernel *k = row->data;
     size_t out_bytes = (size_t)k->rows * k->n_out * sizeof(uint64_t);
-    char *ptx = text(row);
+    char *ptx = conform_kernel_text(row);
     uint64_t *out = malloc(out_bytes);
     unsigned block = k->rows < CTA ? k->rows : CTA;
     struct launch launch = {
@@ -131,4 +122,4 @@ static void run(struct worker *worker, const struct conform_row *row, struct res
     free(out);
 }
 
-const struct conform_kind conform_words = {"words", "index.tsv", 9, add, run, text};
+const struct conform_kind conform_words = {"words", "index.tsv", 9, add, run, conform_kernel_text};
