@@ -59,11 +59,13 @@ check runtime/ocelot 'runtime/ocelot/|ptera.h'
 runtime='runtime/(cuda/summary|cudart/refuse|compilers/behind|nvml/abi|cuda/vendor).h'
 runtime="$runtime|runtime/(device.h|trace_file.h|finding_fields.def)|backend/timed.(h|def)"
 runtime="$runtime|runtime/cuda/device_runtime.def"
-check tools "tools/|frontend/(cubin|fatbin|link_text).h|$runtime|ir/|ptera(_trace)?.h" fuzz conform
+check tools "tools/|frontend/(cubin|fatbin|link_text).h|$runtime|ir/|ptera(_trace)?.h" \
+    fuzz conform litmus
 check tools/fuzz \
     'tools/fuzz/|tools/conform/driver.h|ir/|backend/native.h|ptera(_trace)?.h'
 check tools/conform 'tools/(conform/|file/read.h)|runtime/cuda/abi.h'
 check tools/file 'tools/file/'
+check tools/litmus 'tools/litmus/|ptera.h'
 check tests/api 'ptera(_trace)?.h|tests/'
 echo "includes: $passed passed, $failed failed, 0 skipped"
 [ "$failed" = 0 ]

@@ -33,6 +33,7 @@ runtime/compilers 1
 runtime/ocelot 1
 tools/file 1
 tools/conform 1
+tools/litmus 1
 tools/fuzz 1
 tools/audit 1
 tools/smi 1

@@ -20,6 +20,7 @@ int command_compile(int argc, char **argv);
 int command_info(int argc, char **argv);
 int command_fuzz(int argc, char **argv);
 int command_conform(int argc, char **argv);
+int command_litmus(int argc, char **argv);
 int command_exec(int argc, char **argv);
 int command_doctor(int argc, char **argv);
 int command_ptxas(int argc, char **argv);

@@ -8,3 +8,6 @@ endif()
 add_test(NAME litmus COMMAND litmus ${litmus_rounds})
 add_test(NAME litmus_long COMMAND litmus 1000000)
 set_tests_properties(litmus_long PROPERTIES LABELS long TIMEOUT 7200)
+
+# The table of the model gives the verdicts that are published.
+add_test(NAME litmus_papers COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/litmus/papers.sh ${CMAKE_CURRENT_SOURCE_DIR}/litmus/papers.tsv ${tool})
