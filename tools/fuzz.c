@@ -192,6 +192,8 @@ static void try_kernel(struct pen *pen, struct gen_kernel *kernel, const struct 
     if (trial->verdict > VERDICT_INTERPRETED) {
         if (!o->whole)
             gen_reduce(kernel, pen, trial, &is_told_to_stop);
+        if (o->trial.driver && trial->verdict != VERDICT_INVALID)
+            trial_run_plain(pen, kernel, trial);
         write_kernel(kernel, o, trial);
     }
 }

@@ -19,6 +19,7 @@ is 'our driver' ends 0 --against "$driver" --for-gpu --count 12 --out "$work"
 is 'all agree' holds "$work/stdout" 'fuzz: 12 passed, 0 failed, 0 skipped'
 is 'a wrong result' breaks wrong_zeroed
 is 'where it differs' holds "$work/stdout" "seed 9: different: $broken, the driver: byte "
+is 'unoptimised, too' grep -q '(at -O0 different)$' "$work/stdout"
 is 'what made it' grep -q '^// What made byte [0-9]* of out, interpreted:' "$work/fuzz-9.ptx"
 is 'the last step' sh -c "tail -1 '$work/fuzz-9.ptx' | grep -q 'thread (.*: st.global.* %x.*=0x'"
 is 'made smaller' test "$(wc -l <"$work/fuzz-9.ptx")" -lt 90

@@ -11,13 +11,14 @@ static bool failed(const struct driver *d, const char *call, CUresult r, char wh
     return r != CUDA_SUCCESS;
 }
 
-static enum verdict load(const struct driver *d, const char *text, CUmodule *module,
+static enum verdict load(const struct driver *d, const struct against_launch *l, CUmodule *module,
                          char why[TRIAL_TEXT])
 {
     char log[TRIAL_TEXT - 80] = "";
-    CUjit_option options[] = {CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES};
-    void *values[] = {log, (void *)(uintptr_t)sizeof log};
-    CUresult r = d->cuModuleLoadDataEx(module, text, 2, options, values);
+    CUjit_option options[] = {CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES,
+                              CU_JIT_OPTIMIZATION_LEVEL};
+    void *values[] = {log, (void *)(uintptr_t)sizeof log, (void *)(uintptr_t)0};
+    CUresult r = d->cuModuleLoadDataEx(module, l->text, l->is_plain ? 3 : 2, options, values);
     if (!failed(d, "cuModuleLoadDataEx", r, why))
         return VERDICT_GOOD;
     size_t n = strlen(why);
@@ -63,7 +64,7 @@ enum verdict against_run(const struct driver *d, const struct against_launch *l,
                          char why[TRIAL_TEXT])
 {
     CUmodule module;
-    enum verdict verdict = load(d, l->text, &module, why);
+    enum verdict verdict = load(d, l, &module, why);
     if (verdict != VERDICT_GOOD)
         return verdict;
     bool ok = run(d, module, l, after, why);

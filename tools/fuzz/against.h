@@ -14,6 +14,7 @@ struct against_launch {
     uint32_t s;
     uint64_t w;
     size_t out_bytes, sums_bytes; /* zeros before it */
+    bool is_plain;                /* the driver's compiler is told to optimise nothing (-O0) */
 };
 
 /* What it leaves in out and, behind it, sums goes to `after`. Else the verdict, and why; after

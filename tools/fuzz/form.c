@@ -144,6 +144,7 @@ static const struct pt_line *draw_line(struct gen *g, const char *chapter)
 struct drawn {
     struct pt_form form;
     char spelling[256], operands[512];
+    const char *before; /* lines that the operands need */
     bool uniform, has_constant;
     const char *written[GEN_POOL]; /* destinations: all different */
     enum pt_type type[GEN_POOL];   /* of them */
@@ -290,12 +291,34 @@ static void add_selector(struct gen *g, struct drawn *d, const struct pt_slot *s
     }
 }
 
+/* NVIDIA's assembler computes it wrong where it knows operands or what made them. */
+static bool is_folded_wrong(const struct drawn *d)
+{
+    bool is_convert = !strncmp(d->spelling, "cvt.", 4), is_mad = !strncmp(d->spelling, "mad.", 4);
+    return pt_form_has(&d->form, PT_M_approx) || pt_form_has(&d->form, PT_M_full) ||
+           !strncmp(d->spelling, "slct.", 5) || (is_convert && pt_form_has(&d->form, PT_M_sat)) ||
+           (is_mad && pt_form_has(&d->form, PT_M_hi));
+}
+
+/* A register with the same value, of which nothing is known. */
+static const char *hidden(struct gen *g, struct drawn *d, enum gen_class class, const char *source)
+{
+    static const char *const names[] = {NULL, "s", "t", "x"};
+    unsigned bits = 8u << class;
+    const char *name = gen_format(g, "%%%s%u", names[class], gen_temp(g));
+    d->before =
+        gen_format(g, "%sor.b%u %s, %s, %%nought%u;\n", d->before, bits, name, source, bits);
+    return name;
+}
+
 static bool add_source(struct gen *g, struct drawn *d, const struct pt_slot *slot,
                        enum pt_type type, enum gen_class class, const struct gen_place *place)
 {
     char text[64];
+    bool hides = g->for_gpu && class != GEN_P && is_folded_wrong(d);
     bool is_open =
-        g->for_gpu && (type == PT_f32 || type == PT_f64 || pt_type_bits(d->form.type[0]) == 16);
+        hides ||
+        (g->for_gpu && (type == PT_f32 || type == PT_f64 || pt_type_bits(d->form.type[0]) == 16));
     bool wants = slot->kind == PT_SLOT_VALUE && class != GEN_P && !d->has_constant &&
                  !(slot->flags & PT_SLOT_SELECTED) && gen_chance(g, 16) && !is_open;
     if (wants && constant_of(g, slot, type, text, sizeof text)) {
@@ -311,10 +334,10 @@ static bool add_source(struct gen *g, struct drawn *d, const struct pt_slot *slo
         gen_chance(g, 25))
         strcat(d->operands, "-");
     bool is_float = (type == PT_f32 && class == GEN_R) || (type == PT_f64 && class == GEN_D);
-    const char *value = is_float && !d->uniform ? preferred(g, place, class, true) : NULL;
-    strcat(d->operands, value        ? value
-                        : d->uniform ? gen_uniform_source(g, place, class)
-                                     : gen_source(g, place, class));
+    const char *value = is_float && !d->uniform && !hides ? preferred(g, place, class, true) : NULL;
+    if (!value)
+        value = d->uniform ? gen_uniform_source(g, place, class) : gen_source(g, place, class);
+    strcat(d->operands, hides ? hidden(g, d, class, value) : value);
     add_selector(g, d, slot);
     return true;
 }
@@ -390,6 +413,7 @@ static bool draw_form(struct gen *g, struct drawn *d, const char *chapter)
 static bool draw_operands(struct gen *g, struct drawn *d, const struct gen_place *place)
 {
     d->operands[0] = 0;
+    d->before = "";
     d->n_written = d->n_made = 0;
     d->has_constant = false;
     for (unsigned i = 0; i < pt_form_operands(&d->form); i++) {
@@ -451,7 +475,8 @@ static void put_drawn(struct gen *g, const struct drawn *d, const char *guard)
     const char *settled = "";
     for (unsigned i = 0; g->for_gpu && i < d->n_written; i++)
         settled = gen_format(g, "%s%s", settled, settle_nan(g, d->type[i], d->written[i]));
-    struct gen_node *node = gen_line(g, "%s%s %s;%s", guard, d->spelling, d->operands, settled);
+    struct gen_node *node =
+        gen_line(g, "%s%s%s %s;%s", d->before, guard, d->spelling, d->operands, settled);
     for (unsigned i = 0; i < d->n_made; i++) {
         node->stand_in = gen_format(g, "%s%s\n", node->stand_in ? node->stand_in : "",
                                     gen_zero_text(g, &d->made[i]));

@@ -63,17 +63,22 @@ struct gen_kernel {
 
 /* Makes the kernel of a seed; memory that runs out ends the process. With `for_gpu` it has nothing
  * of which NVIDIA's assembler and GPUs make something else than PTX says, or that PTX leaves open
- * (seen with driver 580 on an H100):
+ * (seen with driver 580 on an H100 and an H200; docs/ptx.md has what machine code shows):
  *
- *   %warpid, and the values of createpolicy, mapa and getctarank
- *   the payloads and signs of NaNs (neg and abs change bits, where the assembler likes; min(x, x)
- * is x; constants are folded) floating-point constants (approximations are folded with other
- * results than the hardware's, sqrt.rn loses subnormals) set and testp under a guard, of which a
- * part is done in any case; set to f16 and bf16, whose result stands in the upper half of the
- * register, too constants in 16-bit instructions: shifts take 16 bits of theirs narrow results of
- * conversions in wider registers stores of 8 and 16 bits from registers that may hold a float, and
- * 64-bit shifts by one: it is converted; stores of vectors of 8 bits from registers that hold more,
- * which saturate loops with two entries, which go round once too often
+ *   - %warpid, and the values of createpolicy, mapa and getctarank
+ *   - the payloads and signs of NaNs (neg and abs change bits, where the assembler likes; min(x, x)
+ *     is x; constants are folded)
+ *   - floating-point constants (sqrt.rn of them loses subnormals)
+ *   - set and testp under a guard, of which a part is done in any case; set to f16 and bf16, whose
+ *     result stands in the upper half of the register, too
+ *   - constants in 16-bit instructions: shifts take 16 bits of theirs
+ *   - narrow results of conversions in wider registers
+ *   - stores of 8, 16 and 32 bits from wider registers, which may hold a float, and 64-bit shifts
+ *     by one: it is converted; stores of vectors of 8 bits from registers that hold more, which
+ *     saturate
+ *   - loops with two entries, which go round once too often
+ *   - 64-bit atomics on shared memory, at the head of loops that have barriers
+ *   - known operands of approximations, slct, mad.hi and conversions with .sat
  */
 void gen_make(struct gen_kernel *k, uint64_t seed, bool for_gpu);
 void gen_free(struct gen_kernel *k);

@@ -67,12 +67,14 @@ static char *registers_text(struct gen *g)
     unsigned n = g->n_temps + 1;
     return gen_format(
         g,
-        ".reg .pred %%p<%d>, %%up<%d>, %%q<%u>;\n.reg .b16 %%h<%d>, %%uh<%d>;\n"
-        ".reg .b32 %%r<%d>, %%ur<%d>, %%t<%u>, %%m<%u>, %%w<%u>, %%z32_<%u>, %%gid, %%ltid;\n"
-        ".reg .b64 %%d<%d>, %%ud<%d>, %%x<%u>, %%y<%u>, %%z<%u>, %%out, %%sums;\n"
+        ".reg .pred %%p<%d>, %%up<%d>, %%q<%u>;\n"
+        ".reg .b16 %%h<%d>, %%uh<%d>, %%s<%u>, %%nought16;\n"
+        ".reg .b32 %%r<%d>, %%ur<%d>, %%t<%u>, %%m<%u>, %%w<%u>, %%z32_<%u>, %%gid, %%ltid, "
+        "%%nought32;\n"
+        ".reg .b64 %%d<%d>, %%ud<%d>, %%x<%u>, %%y<%u>, %%z<%u>, %%out, %%sums, %%nought64;\n"
         ".reg .f32 %%f<%u>;\n.reg .f64 %%fd<%u>;\n",
-        GEN_POOL, GEN_UNIFORM_POOL, n, GEN_POOL, GEN_UNIFORM_POOL, GEN_POOL, GEN_UNIFORM_POOL, n, n,
-        n, n, GEN_POOL, GEN_UNIFORM_POOL, n, n, n, n, n);
+        GEN_POOL, GEN_UNIFORM_POOL, n, GEN_POOL, GEN_UNIFORM_POOL, n, GEN_POOL, GEN_UNIFORM_POOL, n,
+        n, n, n, GEN_POOL, GEN_UNIFORM_POOL, n, n, n, n, n);
 }
 
 /* A variable's first value: a parameter, from the table, affine in the thread's number, or that
@@ -161,6 +163,15 @@ static void append(struct gen *g, struct gen_node *list)
         continue;
 }
 
+/* Zeros of which no compiler knows, where the text needs them. */
+static void load_noughts(struct gen *g, const char *text)
+{
+    if (strstr(text, "%nought"))
+        gen_line(g, "ld.volatile.global.b64 %%nought64, [nought];\n"
+                    "cvt.u32.u64 %%nought32, %%nought64;\ncvt.u16.u64 %%nought16, %%nought64;")
+            ->is_fixed = true;
+}
+
 /* ---- functions ------------------------------------------------------------------------------- */
 
 static void make_func(struct gen *g, struct gen_func *f, unsigned i)
@@ -176,6 +187,7 @@ static void make_func(struct gen *g, struct gen_func *f, unsigned i)
     struct gen_node **first = g->at, *body;
     gen_statements(g, (struct gen_place){.depth = 1}, 1 + gen_below(g, 5));
     char *text = set_aside(g, first, &body);
+    load_noughts(g, text);
     initialise_all(g, gen_format(g, "%s%s", text, f->tail), "%z32_0", NULL, v);
     append(g, body);
     f->head = gen_format(g, ".func (.param .b32 d) %s(.param .b32 a, .param .b64 b)\n{\n%s",
@@ -298,6 +310,7 @@ static void make_entry(struct gen *g)
     gen_statements(g, place, n);
     char *text = set_aside(g, first, &body);
     clear_memory(g, text);
+    load_noughts(g, text);
     gen_fill_arrays(g);
     unsigned n_variables = initialise_all(g, text, "%gid", "%z32_0", v);
     append(g, body);
@@ -320,6 +333,8 @@ static char *table_text(struct gen *g, const char *space, const char *name)
 static void make_variables(struct gen *g)
 {
     char *text = table_text(g, ".global", "table");
+    if (g->for_gpu)
+        text = gen_format(g, "%s.global .b64 nought;\n", text);
     if (g->has_const)
         text = gen_format(g, "%s%s", text, table_text(g, ".const", "constants"));
     if (g->has_shared)

@@ -104,9 +104,10 @@ const char *gen_bound(struct gen *g, unsigned n, unsigned each, unsigned left_ou
     *text = "";
     if (gen_chance(g, 30))
         return gen_format(g, "%u", g->threads * each - left_out);
-    *text = gen_format(g, "mov.u32 %%w%u, %%nctaid.x;\n"
-                          "mad.lo.s32 %%w%u, %%w%u, %u, -%u;\n", n, n, n,
-                       g->threads / g->k->grid[0] * each, left_out);
+    *text = gen_format(g,
+                       "mov.u32 %%w%u, %%nctaid.x;\n"
+                       "mad.lo.s32 %%w%u, %%w%u, %u, -%u;\n",
+                       n, n, n, g->threads / g->k->grid[0] * each, left_out);
     return gen_format(g, "%%w%u", n);
 }
 
@@ -160,15 +161,15 @@ static const struct access *draw_access(struct gen *g, unsigned bytes)
     }
 }
 
-/* The registers of an access: all different. Untyped and integer ones may be wider. */
+/* The registers of an access: all different. Untyped and integer ones may be wider; for a GPU not
+ * where they may hold a float. */
 static const char *operand_text(struct gen *g, const struct access *a)
 {
     unsigned bits = a->bytes / a->lanes * 8, first = gen_below(g, GEN_POOL);
     enum gen_class class = bits <= 16 ? GEN_H : bits == 32 ? GEN_R : GEN_D;
     static const char *const names[] = {"p", "h", "r", "d"};
-    if (!strchr(a->type, 'f') && class < GEN_D && gen_chance(g, 40) &&
-        !(g->for_gpu && class == GEN_H))
-        class++;
+    if (!strchr(a->type, 'f') && class < GEN_D && gen_chance(g, 40) && !g->for_gpu)
+        class ++;
     const char *name = names[class];
     unsigned i[4];
     for (unsigned k = 0; k < 4; k++)

@@ -253,8 +253,8 @@ static void sum_up(struct gen *g, const struct gen_place *place)
     static const char *const ops[] = {"add.u32", "min.s32", "max.u32", "and.b32",
                                       "or.b32",  "xor.b32", "inc.u32", "add.u64",
                                       "max.s64", "min.u64", "xor.b64", "or.b64"};
-    enum { OPS = sizeof ops / sizeof *ops, CELLS = 4 };
-    unsigned op = gen_below(g, OPS), n = gen_temp(g), at = op * CELLS * 8;
+    enum { OPS = sizeof ops / sizeof *ops, NARROW = 7, CELLS = 4 };
+    unsigned op = gen_below(g, g->for_gpu ? NARROW : OPS), n = gen_temp(g), at = op * CELLS * 8;
     bool is_64 = strstr(ops[op], "64") != NULL;
     enum gen_class class = is_64 ? GEN_D : GEN_R;
     const char *cell =

@@ -17,6 +17,7 @@ struct request {
     uint32_t s;
     uint64_t w, seed;
     size_t out_bytes, sums_bytes, text_bytes;
+    bool is_plain; /* struct against_launch */
 };
 
 const char *verdict_text(enum verdict verdict)
@@ -194,8 +195,12 @@ static void run_driver(struct bench *bench, const struct request *r, const char 
 {
     static const struct way way = {.name = "the driver"};
     struct level level = {.name = bench->options->driver};
-    struct against_launch l = {
-        .text = text, .s = r->s, .w = r->w, .out_bytes = r->out_bytes, .sums_bytes = r->sums_bytes};
+    struct against_launch l = {.text = text,
+                               .s = r->s,
+                               .w = r->w,
+                               .out_bytes = r->out_bytes,
+                               .sums_bytes = r->sums_bytes,
+                               .is_plain = r->is_plain};
     struct contents after = {malloc(first->n), first->n};
     char why[TRIAL_TEXT] = "no memory";
     memcpy(l.grid, r->grid, sizeof l.grid);
@@ -273,7 +278,7 @@ struct pen *trial_open(const struct trial_options *options)
     return pen_open(serve, options);
 }
 
-void trial_run(struct pen *pen, const struct gen_kernel *k, struct trial *trial)
+static void ask(struct pen *pen, const struct gen_kernel *k, bool is_plain, struct trial *trial)
 {
     char *text = gen_text(k);
     struct request r = {.s = k->s,
@@ -281,7 +286,8 @@ void trial_run(struct pen *pen, const struct gen_kernel *k, struct trial *trial)
                         .seed = k->seed,
                         .out_bytes = k->out_bytes,
                         .sums_bytes = k->sums_bytes,
-                        .text_bytes = strlen(text)};
+                        .text_bytes = strlen(text),
+                        .is_plain = is_plain};
     memcpy(r.grid, k->grid, sizeof r.grid);
     memcpy(r.block, k->block, sizeof r.block);
     char why[TRIAL_TEXT];
@@ -292,4 +298,18 @@ void trial_run(struct pen *pen, const struct gen_kernel *k, struct trial *trial)
         memcpy(trial->text, why, sizeof why);
     }
     free(text);
+}
+
+void trial_run(struct pen *pen, const struct gen_kernel *kernel, struct trial *trial)
+{
+    ask(pen, kernel, false, trial);
+}
+
+void trial_run_plain(struct pen *pen, const struct gen_kernel *kernel, struct trial *trial)
+{
+    struct trial plain;
+    size_t n = strlen(trial->text);
+    ask(pen, kernel, true, &plain);
+    snprintf(trial->text + n, sizeof trial->text - n, " (at -O0 %s)",
+             plain.verdict == VERDICT_GOOD ? "as interpreted" : verdict_text(plain.verdict));
 }

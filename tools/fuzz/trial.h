@@ -50,6 +50,10 @@ struct pen *trial_open(const struct trial_options *options);
 /* The kernel's module as it is written now. */
 void trial_run(struct pen *pen, const struct gen_kernel *kernel, struct trial *trial);
 
+/* Where the driver fails or differs: once more, its compiler optimising nothing; the trial's text
+ * then says whether that does as interpreted. */
+void trial_run_plain(struct pen *pen, const struct gen_kernel *kernel, struct trial *trial);
+
 const char *verdict_text(enum verdict verdict);
 
 #endif
