@@ -65,7 +65,7 @@ check tools/fuzz \
     'tools/fuzz/|tools/conform/driver.h|ir/|backend/native.h|ptera(_trace)?.h'
 check tools/conform 'tools/(conform/|file/read.h)|runtime/cuda/abi.h'
 check tools/file 'tools/file/'
-check tools/litmus 'tools/litmus/|ptera.h'
+check tools/litmus 'tools/litmus/|tools/conform/launch.h|ptera.h'
 check tests/api 'ptera(_trace)?.h|tests/'
 echo "includes: $passed passed, $failed failed, 0 skipped"
 [ "$failed" = 0 ]

@@ -5,13 +5,29 @@
 #include <string.h>
 
 #include "tools/commands.h"
+#include "tools/litmus/campaign.h"
+#include "tools/litmus/generate.h"
 #include "tools/litmus/judge.h"
 #include "tools/litmus/model.h"
+#include "tools/litmus/ptx.h"
 
 static const char litmus_help[] =
-    "usage: ptera litmus --judge FILE [--show]\n\n"
-    "Litmus tests of PTX's memory consistency model, and what the model says of them "
-    "(tools/litmus/model.def).\n\n"
+    "usage: ptera litmus [OPTIONS]\n"
+    "       ptera litmus --judge FILE [--show]\n\n"
+    "Litmus tests of PTX's memory consistency model. Makes some at random from cycles, as diy "
+    "does, "
+    "and runs them: no outcome may come that\n"
+    "the model (tools/litmus/model.def) forbids. Tells which weak ones came.\n\n"
+    "  --seed N            of the first test; the next ones count up (1)\n"
+    "  --count N           tests (100)\n"
+    "  --engine interp|jit|both\n"
+    "                      Ptera's interpreter, native code, or both (both)\n"
+    "  --against LIBRARY   a driver library (libcuda.so.1) instead, of a GPU or of anybody\n"
+    "  --rounds N          of each launch, of so many instances of a test in a group as a warp has "
+    "lanes (8; with a driver 16)\n"
+    "  --workers N         processes (1)\n"
+    "  --list              the tests as lines for --judge, instead\n"
+    "  --ptx               their kernels, instead\n\n"
     "  --judge FILE        tests, a line each: name, program, outcome, and `allowed` or "
     "`forbidden` or nothing, with tabs between.\n"
     "                      Says whether the model allows the outcome; if not, which axioms "
@@ -119,27 +135,116 @@ static int judge_file(const char *path, bool shows)
     return passed && !failed ? EXIT_GOOD : EXIT_FAILED;
 }
 
+/* ---- random tests ---------------------------------------------------------------------------- */
+
+enum show { SHOW_NOTHING, SHOW_TESTS, SHOW_KERNELS };
+
+struct options {
+    struct litmus_campaign campaign;
+    enum show show;
+    const char *judged; /* a file */
+    bool shows_outcomes;
+};
+
+static void list(const struct litmus_campaign *c, enum show what)
+{
+    for (unsigned i = 0; i < c->count; i++) {
+        struct litmus_generated g;
+        char text[LITMUS_TEXT];
+        litmus_generate(&g, c->seed + i);
+        litmus_test_write(&g.test, text);
+        if (what == SHOW_TESTS) {
+            printf("%llu %s\t%s\n", (unsigned long long)c->seed + i, g.of[LITMUS_BY_FAMILY], text);
+            continue;
+        }
+        char *ptx = litmus_ptx(&g.test);
+        printf("// %s\n%s", text, ptx ? ptx : "");
+        free(ptx);
+    }
+}
+
+static bool read_number(const char *text, uint64_t most, uint64_t *n)
+{
+    char *end;
+    *n = strtoull(text, &end, 0);
+    return *text >= '0' && *text <= '9' && !*end && *n <= most;
+}
+
+static bool read_engine(const char *text, enum litmus_engine *engine)
+{
+    static const char *const names[] = {
+        [LITMUS_INTERP] = "interp", [LITMUS_JIT] = "jit", [LITMUS_BOTH] = "both"};
+    for (unsigned i = 0; i < sizeof names / sizeof *names; i++)
+        if (!strcmp(text, names[i])) {
+            *engine = i;
+            return true;
+        }
+    return false;
+}
+
+static bool read_value(struct options *o, const char *name, const char *value)
+{
+    struct litmus_campaign *c = &o->campaign;
+    const struct {
+        const char *name;
+        unsigned *to, most;
+    } numbers[] = {{"--count", &c->count, 10000000},
+                   {"--workers", &c->workers, 256},
+                   {"--rounds", &c->run.rounds, 1024}};
+    uint64_t n;
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+        if (!strcmp(name, numbers[i].name) && read_number(value, numbers[i].most, &n) && n) {
+            *numbers[i].to = (unsigned)n;
+            return true;
+        }
+    if (!strcmp(name, "--seed"))
+        return read_number(value, UINT64_MAX, &c->seed);
+    if (!strcmp(name, "--engine"))
+        return read_engine(value, &c->run.engine);
+    const char **text = !strcmp(name, "--against") ? &c->run.driver
+                        : !strcmp(name, "--judge") ? &o->judged
+                                                   : NULL;
+    if (text)
+        *text = value;
+    return text;
+}
+
+static bool read_options(int argc, char **argv, struct options *o)
+{
+    for (int i = 1; i < argc; i++) {
+        if (!strcmp(argv[i], "--show")) {
+            o->shows_outcomes = true;
+        } else if (!strcmp(argv[i], "--list")) {
+            o->show = SHOW_TESTS;
+        } else if (!strcmp(argv[i], "--ptx")) {
+            o->show = SHOW_KERNELS;
+        } else if (i + 1 == argc || !read_value(o, argv[i], argv[i + 1])) {
+            fprintf(stderr,
+                    "ptera litmus: unknown option or bad value: '%s' (ptera litmus --help)\n",
+                    argv[i]);
+            return false;
+        } else {
+            i++;
+        }
+    }
+    return true;
+}
+
 int command_litmus(int argc, char **argv)
 {
-    const char *file = NULL;
-    bool shows = false;
+    struct options o = {
+        .campaign = {.run = {.engine = LITMUS_BOTH}, .seed = 1, .count = 100, .workers = 1}};
     if (argc > 1 && (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h"))) {
         fputs(litmus_help, stdout);
         return EXIT_GOOD;
     }
-    for (int i = 1; i < argc; i++) {
-        if (!strcmp(argv[i], "--show")) {
-            shows = true;
-        } else if (!strcmp(argv[i], "--judge") && i + 1 < argc) {
-            file = argv[++i];
-        } else {
-            fprintf(stderr, "ptera litmus: unknown option '%s' (ptera litmus --help)\n", argv[i]);
-            return EXIT_USAGE;
-        }
-    }
-    if (!file) {
-        fputs(litmus_help, stderr);
+    if (!read_options(argc, argv, &o))
         return EXIT_USAGE;
+    if (o.judged)
+        return judge_file(o.judged, o.shows_outcomes);
+    if (o.show) {
+        list(&o.campaign, o.show);
+        return EXIT_GOOD;
     }
-    return judge_file(file, shows);
+    return litmus_campaign_run(&o.campaign) ? EXIT_GOOD : EXIT_FAILED;
 }

@@ -22,7 +22,7 @@ static const struct command {
     {"ptxas", command_ptxas, "stand in for NVIDIA's assembler"},
     {"fuzz", command_fuzz, "run random kernels and compare the engines"},
     {"conform", command_conform, "run the conformance suite through a CUDA driver"},
-    {"litmus", command_litmus, "judge litmus tests by the memory consistency model"},
+    {"litmus", command_litmus, "run litmus tests and judge them by the memory consistency model"},
     {"info", command_info, "what this build and machine offer; the instruction table"},
 };
 enum { N_COMMANDS = sizeof commands / sizeof *commands };

@@ -4,12 +4,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tools/litmus/words.h"
+
 bool litmus_outcome_is(uint64_t outcome, const char *condition)
 {
     bool holds = true;
     for (const char *p = condition; *p;) {
         char *end = NULL;
-        const char *place = strchr("xyzw", *p);
+        const char *place = strchr(litmus_words_places, *p);
         unsigned index;
         if (*p == ' ' || *p == '|') {
             if (*p == '|' && holds)
@@ -17,7 +19,7 @@ bool litmus_outcome_is(uint64_t outcome, const char *condition)
             holds |= *p++ == '|';
             continue;
         }
-        index = place ? LITMUS_REGISTERS + (unsigned)(place - "xyzw")
+        index = place ? LITMUS_REGISTERS + (unsigned)(place - litmus_words_places)
                       : (unsigned)strtoul(p + 1, &end, 10);
         p = place ? p + 1 : end;
         bool is_equal = *p != '!';
@@ -37,7 +39,7 @@ void litmus_outcome_write(const struct litmus_test *test, uint64_t outcome, char
         n += (size_t)snprintf(text + n, bytes - n, "%sr%u=%u", n ? " " : "", i,
                               litmus_outcome_get(outcome, i));
     for (unsigned i = 0; i < test->n_places && n < bytes; i++)
-        n += (size_t)snprintf(text + n, bytes - n, "%s%c=%u", n ? " " : "", "xyzw"[i],
+        n += (size_t)snprintf(text + n, bytes - n, "%s%c=%u", n ? " " : "", litmus_words_places[i],
                               litmus_outcome_get(outcome, LITMUS_REGISTERS + i));
 }
 

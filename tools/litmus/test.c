@@ -6,22 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const orders[] = {
-#define ORDER(name, word) word,
-#include "tools/litmus/words.def"
-};
-static const char *const scopes[] = {
-#define SCOPE(name, word) word,
-#include "tools/litmus/words.def"
-};
-static const char *const proxies[] = {
-#define PROXY(name, word) word,
-#include "tools/litmus/words.def"
-};
-static const char *const updates[] = {
-#define UPDATE(name, word) word,
-#include "tools/litmus/words.def"
-};
+#include "tools/litmus/words.h"
 
 /* What an instruction's first word says. Those of other proxies than the generic one read or write
  * by that. */
@@ -58,15 +43,15 @@ static bool find(const char *word, const char *const *list, unsigned n, unsigned
 static bool read_qualifier(const char *word, struct litmus_op *op)
 {
     unsigned i;
-    if (find(word, orders, LITMUS_ORDERS, &i))
+    if (find(word, litmus_words_orders, LITMUS_ORDERS, &i))
         op->order = i;
-    else if (find(word, scopes, LITMUS_SCOPES, &i))
+    else if (find(word, litmus_words_scopes, LITMUS_SCOPES, &i))
         op->scope = i;
-    else if (find(word, updates, LITMUS_UPDATES, &i))
+    else if (find(word, litmus_words_updates, LITMUS_UPDATES, &i))
         op->update = i;
     else if (op->kind == LITMUS_FENCE && !strcmp(word, "proxy"))
         op->kind = LITMUS_PROXY_FENCE;
-    else if (op->kind == LITMUS_PROXY_FENCE && find(word, proxies, LITMUS_PROXIES, &i))
+    else if (op->kind == LITMUS_PROXY_FENCE && find(word, litmus_words_proxies, LITMUS_PROXIES, &i))
         op->proxy = i;
     else if (op->kind == LITMUS_BAR_SYNC && !strcmp(word, "arrive"))
         op->kind = LITMUS_BAR_ARRIVE;
@@ -119,8 +104,7 @@ static bool read_dependency(const char *word, struct litmus_op *op)
 
 static bool read_operand(const char *word, struct litmus_op *op, unsigned *n_operands)
 {
-    static const char places[] = "xyzw";
-    const char *place = strchr(places, *word);
+    const char *place = strchr(litmus_words_places, *word);
     int reg;
     if (strchr(word, ':'))
         return read_dependency(word, op);
@@ -129,7 +113,7 @@ static bool read_operand(const char *word, struct litmus_op *op, unsigned *n_ope
         return atoi(word) < 16;
     }
     if (place && litmus_op_is_access(op)) {
-        op->place = (unsigned)(place - places);
+        op->place = (unsigned)(place - litmus_words_places);
         op->address = (unsigned)strspn(word + 1, "'");
         ++*n_operands;
         return !word[1 + op->address];
@@ -223,17 +207,17 @@ static void put_name(struct text *t, const struct litmus_op *op)
 {
     put(t, "%s", mnemonic_of(op));
     if (op->kind == LITMUS_PROXY_FENCE)
-        put(t, ".proxy.%s", proxies[op->proxy]);
+        put(t, ".proxy.%s", litmus_words_proxies[op->proxy]);
     else if (op->kind == LITMUS_BAR_CLUSTER)
         put(t, ".cluster");
     else if (litmus_op_is_barrier(op))
         put(t, op->kind == LITMUS_BAR_SYNC ? ".sync %u" : ".arrive %u", op->barrier);
     else
-        put(t, ".%s", orders[op->order]);
+        put(t, ".%s", litmus_words_orders[op->order]);
     if (litmus_op_is_strong(op) && op->order != LITMUS_VOLATILE)
-        put(t, ".%s", scopes[op->scope]);
+        put(t, ".%s", litmus_words_scopes[op->scope]);
     if (op->kind == LITMUS_ATOM || op->kind == LITMUS_RED)
-        put(t, ".%s", updates[op->update]);
+        put(t, ".%s", litmus_words_updates[op->update]);
 }
 
 static void put_op(struct text *t, const struct litmus_op *op)
@@ -243,7 +227,7 @@ static void put_op(struct text *t, const struct litmus_op *op)
     if (op->reg >= 0)
         put(t, " r%d,", op->reg);
     if (litmus_op_is_access(op))
-        put(t, " [%c%.*s]", "xyzw"[op->place], (int)op -> address, "''''");
+        put(t, " [%c%.*s]", litmus_words_places[op->place], (int)op->address, "''''");
     if (op->from >= 0)
         put(t, ", r%d", op->from);
     else if (litmus_op_writes(op))
