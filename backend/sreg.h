@@ -3,7 +3,7 @@
 #ifndef PTERA_BACKEND_SREG_H
 #define PTERA_BACKEND_SREG_H
 
-#include "backend/exec.h"
+#include "backend/environment.h"
 #include "ir/bits.h"
 
 static inline uint32_t pt_sreg_cluster_dim(const struct pt_launch *l, int k)
@@ -87,10 +87,12 @@ static inline uint64_t pt_sreg_of_cta(const struct pt_cta *cta, enum pt_sreg sre
         return l->grid_barrier >> 32;
     case PT_SREG_envreg2:
         return (uint32_t)l->grid_barrier;
+    case PT_SREG_current_graph_exec:
+        return pt_environment_of(l)->graph;
     default:
-        /* Fourth components, %pm counters that no profiler has armed, %current_graph_exec,
-         * %reserved_smem_offset_begin, _0 and _1: an H200 answers 0. Other %envreg are the driver's
-         * own. No CTA is given memory of its own: %perctamemorysize is 0. */
+        /* Fourth components, %pm counters that no profiler has armed, %reserved_smem_offset_begin,
+         * _0 and _1: an H200 answers 0. Other %envreg are the driver's own. No CTA is given memory
+         * of its own: %perctamemorysize is 0. */
         return 0;
     }
 }

@@ -97,6 +97,7 @@ struct reach {
     struct pt_arena *arena;
     uint8_t *is_found; /* by function */
     PT_VEC(uint32_t) funcs;
+    bool is_direct;   /* nothing but what calls name counts */
     bool is_open;     /* an indirect call with unknown targets was seen */
     uint8_t *is_used; /* by symbol, or NULL if nobody asks */
 };
@@ -125,6 +126,8 @@ static void reach_symbol(struct reach *r, uint32_t symbol)
 static void reach_operand(struct reach *r, const struct pt_func *f, const struct pt_operand *o,
                           bool is_call)
 {
+    if (r->is_direct && !(is_call && o->kind == PT_OPND_FUNC))
+        return;
     switch (o->kind) {
     case PT_OPND_FUNC:
         reach_func(r, o->index);
@@ -182,6 +185,13 @@ uint32_t *pt_call_graph_reachable(const struct pt_module *m, uint32_t func, stru
     reach_all(&r, func);
     *n = r.funcs.n;
     return r.funcs.v;
+}
+
+const uint8_t *pt_call_graph_named(const struct pt_module *m, uint32_t func, struct pt_arena *arena)
+{
+    struct reach r = {.m = m, .arena = arena, .is_direct = true};
+    reach_all(&r, func);
+    return r.is_found;
 }
 
 uint8_t *pt_call_graph_symbols(const struct pt_module *m, uint32_t func, struct pt_arena *arena,

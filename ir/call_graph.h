@@ -29,6 +29,11 @@ static inline uint32_t pt_call_graph_aliased(const struct pt_module *m, uint32_t
 uint32_t *pt_call_graph_reachable(const struct pt_module *m, uint32_t func, struct pt_arena *arena,
                                   uint32_t *n);
 
+/* By function: 1 for those that calls of `func`, and of what these call, name, and for itself: what
+ * only an indirect call may find is left out. Aliases resolved. In `arena`. */
+const uint8_t *pt_call_graph_named(const struct pt_module *m, uint32_t func,
+                                   struct pt_arena *arena);
+
 /* By symbol: 1 where what may run when `func` is called names the variable. *reached: by function,
  * whether it may run. In `arena`. */
 uint8_t *pt_call_graph_symbols(const struct pt_module *m, uint32_t func, struct pt_arena *arena,

@@ -4,6 +4,7 @@
 
 #include <stddef.h>
 
+#include "backend/environment.h"
 #include "runtime/engine.h"
 
 enum { PT_PARTS_MOST = 16 };
@@ -16,6 +17,7 @@ struct pt_part {
 
 struct pt_job {
     struct pt_launch launch;
+    struct pt_environment environment; /* directly behind it */
     ptera_kernel *kernel;
     ptera_engine *engine;
     uint32_t cluster_ctas;
@@ -62,6 +64,9 @@ struct pt_job {
 static inline struct pt_job *pt_job_of(const struct pt_launch *launch)
 {
     _Static_assert(offsetof(struct pt_job, launch) == 0, "a launch is found in its job");
+    _Static_assert(offsetof(struct pt_job, environment) ==
+                       offsetof(struct pt_placed_launch, environment),
+                   "engines find it there");
     return (struct pt_job *)(uintptr_t)launch;
 }
 

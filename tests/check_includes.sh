@@ -26,10 +26,10 @@ check backend/semantics 'backend/semantics/|ir/'
 check backend/interp \
     'backend/(interp|semantics)/|backend/(exec|observers?|barrier|order|sreg).(h|def)|ir/'\
 '|backend/(findings?|shadow|schedule|written|traced|mbarriers|counts|timed|steps).(h|def)'\
-'|frontend/lower.h'
+'|backend/environment.h|frontend/lower.h'
 # The compiler's floors: each may include those before it.
 jit='backend/jit/(jit|bitset|tune).(h|def)|backend/semantics/|ir/'
-jit="$jit|backend/(exec|native|lanes|barrier|order|sreg|observer|cache_folder).h"
+jit="$jit|backend/(exec|native|lanes|barrier|order|sreg|environment|observer|cache_folder).h"
 for floor in object llvm emit analysis value memory warp control process; do
     jit="backend/jit/$floor/|$jit"
     check backend/jit/$floor "$jit"
@@ -46,7 +46,7 @@ fi
 check runtime/registers 'runtime/registers/|ir/'
 runtime='runtime/[a-z_]*\.(h|def)"|runtime/registers/estimate.h|frontend/|ir/|ptera(_trace)?.h'
 runtime="$runtime|backend/(exec|native|observer|barrier|cache_folder|findings|shadow)\.(h|def)"
-runtime="$runtime|backend/(schedule|written|traced|mbarriers|counts|steps)\.h"
+runtime="$runtime|backend/(environment|schedule|written|traced|mbarriers|counts|steps)\.h"
 runtime="$runtime|backend/timed\.(h|def)"
 runtime="$runtime|backend/semantics/surface.h"
 check runtime "$runtime" 'cuda*' compilers ocelot registers nvml

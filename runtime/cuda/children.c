@@ -209,6 +209,7 @@ static struct pt_cu_command *begin(struct pt_cu_command *parent, struct item *it
     item->op = op; /* was taken over */
     command->stream = parent->stream;
     command->priority = parent->priority;
+    command->launch = parent->launch;
     pt_cu_overlap_after(command, parent);
     bool ok = pt_cu_command_after(parent, command) && pt_cu_command_after(command, last) &&
               (item->kind != WAIT || pt_cu_command_after(command, recorded(parent->more_ud, item)));

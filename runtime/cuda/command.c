@@ -260,6 +260,7 @@ static void execute(struct pt_cu_command *command)
     if (reached && command->op.launch.job) {
         command->op.launch.job->stream = command->stream;
         command->op.launch.job->owner = command;
+        command->op.launch.job->environment.graph = command->graph;
     }
     pt_cu_overlap_begin(command);
     if (command->track)

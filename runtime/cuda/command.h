@@ -21,11 +21,13 @@ struct pt_cu_command {
     unsigned refs, unmet, n_owners;
     int priority;
     bool is_done, by_caller;
-    CUresult failed;           /* this itself, not the context */
-    uint64_t done_ns;          /* CLOCK_MONOTONIC */
-    struct pt_cu_track *track; /* where the timeline has it; NULL: nowhere */
-    uint64_t arrow, node;      /* from its call; of a graph, its number */
-    uint64_t stream;           /* its number; 0: a context's default stream */
+    CUresult failed;              /* this itself, not the context */
+    uint64_t done_ns;             /* CLOCK_MONOTONIC */
+    struct pt_cu_command *launch; /* of a graph's launch, which it is part of: its end */
+    uint64_t graph;               /* for kernels: %current_graph_exec */
+    struct pt_cu_track *track;    /* where the timeline has it; NULL: nowhere */
+    uint64_t arrow, node;         /* from its call; of a graph, its number */
+    uint64_t stream;              /* its number; 0: a context's default stream */
     /* More work than its operation: called under the lock when that has run, and then each time
      * that what it added before (pt_cu_command_after) is done, until it returns false. After an
      * error it is called once more, to free what it has. */

@@ -8,6 +8,7 @@
 
 /* The driver is there, and this is an executable. */
 CUresult pt_cu_exec_check(CUgraphExec exec);
+
 /* Brings the nodes into an order in which each comes behind those that it depends on. False: there
  * is a circle. */
 bool pt_cu_exec_sort(CUgraph graph);

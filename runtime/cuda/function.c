@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "runtime/callees.h"
 #include "runtime/compile.h"
 #include "runtime/cuda/command.h"
 #include "runtime/cuda/context_list.h"
@@ -19,6 +20,29 @@
 static const struct pt_func *ir_of(CUfunction f)
 {
     return &f->module->ptera->ir.funcs.v[f->kernel->func];
+}
+
+/* ---- what it calls --------------------------------------------------------------------------- */
+
+enum { CALLS_RUNTIME = 1, CALLS_GRAPHS = 2, CALLS_KNOWN = 4 };
+
+static unsigned calls_of(CUfunction f)
+{
+    if (!f->calls)
+        f->calls =
+            (uint8_t)(CALLS_KNOWN | (pt_callees_have(f->kernel, "__cudaCDP2") ? CALLS_RUNTIME : 0) |
+                      (pt_callees_have(f->kernel, "cudaGraphLaunch") ? CALLS_GRAPHS : 0));
+    return f->calls;
+}
+
+bool pt_cu_function_calls_runtime(CUfunction function)
+{
+    return calls_of(function) & CALLS_RUNTIME;
+}
+
+bool pt_cu_function_launches_graphs(CUfunction function)
+{
+    return calls_of(function) & CALLS_GRAPHS;
 }
 
 /* ---- attributes ------------------------------------------------------------------------------ */

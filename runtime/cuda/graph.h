@@ -12,6 +12,7 @@
 
 struct pt_cu_command;
 struct pt_cu_condition;
+struct pt_cu_environment;
 struct pt_cu_graph_block;
 
 struct CUgraphNode_st {
@@ -58,7 +59,18 @@ struct CUgraphExec_st {
     CUgraph graph;
     cuuint64_t flags;
     struct pt_cu_command *last; /* the end of its last launch */
+    /* for kernels: */
+    CUgraph uploaded; /* as it was then, kept by a launch that it counts as; NULL: it was not */
+    struct pt_cu_environment *environment; /* that it runs in, or is to; NULL: it does not run */
+    bool is_tail;                          /* it is to, again if it runs */
+    CUgraphExec next_tail;
 };
+
+/* It was made so that kernels may launch it. */
+static inline bool pt_cu_graph_exec_is_for_kernels(const struct CUgraphExec_st *exec)
+{
+    return exec->flags & CUDA_GRAPH_INSTANTIATE_FLAG_DEVICE_LAUNCH;
+}
 
 /**/
 CUgraph pt_cu_graph_new(void);

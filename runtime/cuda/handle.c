@@ -114,3 +114,8 @@ bool pt_cu_handle_is(const void *handle, enum pt_cu_kind kind)
     const struct pt_cu_object *object = handle;
     return find(handle) && object->kind == kind;
 }
+
+bool pt_cu_handle_is_any(const void *handle)
+{
+    return find(handle);
+}

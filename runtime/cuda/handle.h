@@ -48,6 +48,7 @@ const struct pt_cu_object *pt_cu_handle_next_given(size_t *index);
 void pt_cu_handle_delete(void *object);
 /* Whether a handle, whatever it is, is one of an object of that kind. */
 bool pt_cu_handle_is(const void *handle, enum pt_cu_kind kind);
+bool pt_cu_handle_is_any(const void *handle);
 uint64_t pt_cu_handle_new_id(void);
 
 #endif

@@ -256,6 +256,11 @@ CUresult pt_cu_launch_start(CUstream null, const CUlaunchConfig *c, const void *
         r = CUDA_ERROR_INVALID_HANDLE;
     if (r == CUDA_SUCCESS)
         r = pt_cu_launch_ready(&op.launch, parameters, extra);
+    if (r == CUDA_SUCCESS && !stream->capture &&
+        pt_cu_function_launches_graphs(op.launch.function)) { /* which nodes of graphs may */
+        pt_cu_op_drop(&op);
+        r = CUDA_ERROR_NOT_SUPPORTED;
+    }
     if (r != CUDA_SUCCESS)
         return pt_cu_capture_spoil(stream, r);
     r = pt_cu_driver.launches_block && !stream->capture ? pt_cu_submit_and_wait(stream, &op)

@@ -22,6 +22,7 @@ struct CUfunc_st {
     ptera_kernel *kernel;
     CUkernel of; /* the library's kernel that it is, or NULL */
     struct pt_cu_settings settings;
+    uint8_t calls;               /* function.c */
     bool is_told;                /* the log knows why it cannot run */
     struct pt_cu_legacy *legacy; /* legacy.c: set for cuLaunch; NULL: nothing yet */
     CUfunction next;

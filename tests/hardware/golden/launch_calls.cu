@@ -1,6 +1,6 @@
 /* What CUDA's device runtime makes of calls in kernels: what they return, what ran and in which
- * order. launch_calls.txt is what an H200 made of it (driver 580, nvcc 13.0). Copies and fills are
- * not among them: there they returned 0 and moved nothing.
+ * order. launch_calls.txt is what an H200 made of it (driver 580, nvcc 13.0). Fills are not among
+ * them: there cudaMemsetAsync(p, 1, n) returned 0 and stored zeros; the guide has ones.
  *
  *     nvcc -rdc=true -arch=sm_90 launch_calls.cu -lcudadevrt
  *
