@@ -43,12 +43,12 @@ static void put_text(FILE *out, const struct conform_report *r)
     }
     for (size_t i = 0; i < rows->n; i++) {
         const struct conform_row *row = &rows->v[i];
-        bool is_known = conform_row_is_known(row);
+        const char *known = conform_row_known(row);
         if (row->verdict == VERDICT_CLOSE ||
             (!verdict_facts[row->verdict].is_good && row->verdict != VERDICT_UNTRIED))
             fprintf(out, "\n%s (%s): %s: %s%s%s", conform_row_id(row, id), row->form,
-                    verdict_facts[row->verdict].name, row->text, is_known ? "; known: " : "",
-                    is_known ? row->known : "");
+                    verdict_facts[row->verdict].name, row->text, known ? "; known: " : "",
+                    known ? known : "");
     }
     fprintf(out, "\n");
 }
@@ -77,7 +77,8 @@ static void put_json(FILE *out, const struct conform_report *r)
         put_field(out, "form", row->form, ", ");
         put_field(out, "verdict", verdict_facts[row->verdict].name, ", ");
         put_field(out, "text", row->text, ", ");
-        put_field(out, "known", conform_row_is_known(row) ? row->known : "", ", ");
+        const char *known = conform_row_known(row);
+        put_field(out, "known", known ? known : "", ", ");
         fprintf(out, ", \"seconds\": %.3f}", row->seconds);
     }
     fprintf(out, "\n]}\n");
@@ -99,7 +100,7 @@ static void put_junit(FILE *out, const struct conform_report *r)
     size_t failures = 0, skipped = 0;
     for (size_t i = 0; i < rows->n; i++) {
         failures += !conform_row_passes(&rows->v[i]);
-        skipped += conform_row_is_known(&rows->v[i]) || rows->v[i].verdict == VERDICT_SKIPPED;
+        skipped += conform_row_known(&rows->v[i]) || rows->v[i].verdict == VERDICT_SKIPPED;
     }
     fprintf(out,
             "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuite name=\"ptera conform\" "
@@ -110,7 +111,8 @@ static void put_junit(FILE *out, const struct conform_report *r)
         fprintf(out, "<testcase");
         put_attribute(out, "classname", row->set->name);
         put_attribute(out, "name", conform_row_id(row, id));
-        bool is_skipped = conform_row_is_known(row) || row->verdict == VERDICT_SKIPPED;
+        const char *known = conform_row_known(row);
+        bool is_skipped = known || row->verdict == VERDICT_SKIPPED;
         if (conform_row_passes(row) && !is_skipped) {
             fprintf(out, "/>\n");
             continue;
@@ -118,7 +120,7 @@ static void put_junit(FILE *out, const struct conform_report *r)
         fprintf(out, "><%s", is_skipped ? "skipped" : "failure");
         if (!is_skipped)
             put_attribute(out, "type", verdict_facts[row->verdict].name);
-        put_attribute(out, "message", conform_row_is_known(row) ? row->known : row->text);
+        put_attribute(out, "message", known ? known : row->text);
         fprintf(out, ">");
         html_put_text(out, row->form);
         fprintf(out, "</%s></testcase>\n", is_skipped ? "skipped" : "failure");

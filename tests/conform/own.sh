@@ -32,9 +32,17 @@ expect "a table" "$ptera" conform --compare --output "$work/a.html" "$work/a.jso
 expect "with columns" grep -q '<th>implementation</th>' "$work/a.html"
 expect "a kernel alone" conform --show --row k00001 --chapter golden --output "$work/a.ptx"
 expect "it is shown" grep -q 'add.u32 %r1' "$work/a.ptx"
+# A suite with wrong expectations.
+mkdir "$work/wrong"
+cp -r "$suite/divide" "$suite/suite.tsv" "$work/wrong"
+head -c "$(wc -c <"$work/wrong/divide/out.bin")" /dev/zero >"$work/wrong/divide/out.bin"
 # What is listed as known does not fail; what is not there does.
 printf 'divide\t-\tit divides otherwise\n' >"$work/known"
 expect "known rows" conform --known "$work/known" --chapter divide
+# Of lines for one row that one counts whose words are said.
+printf 'divide\texpected\tzeros\ndivide\tnothing says this\tanother\n' >"$work/known"
+expect "each line is tried" "$ptera" conform --suite "$work/wrong" --known "$work/known" \
+    --engine interp --chapter divide
 fails() { # STATUS COMMAND...
     status=$1
     shift
@@ -42,14 +50,12 @@ fails() { # STATUS COMMAND...
     [ $? = "$status" ]
 }
 # Where each expectation is wrong, the first row ends it.
-cp -r "$suite/divide" "$suite/suite.tsv" "$work"
-head -c "$(wc -c <"$work/divide/out.bin")" /dev/zero >"$work/divide/out.bin"
-expect "the first failure ends it" fails 1 "$ptera" conform --suite "$work" --engine interp \
+expect "the first failure ends it" fails 1 "$ptera" conform --suite "$work/wrong" --engine interp \
     --chapter divide --workers 1 --first --format json --output "$work/first.json"
 expect "one row is different" [ "$(grep -c '"different"' "$work/first.json")" = 1 ]
 expect "others are untried" [ "$(grep -c '"untried"' "$work/first.json")" -gt 5 ]
 expect "no driver" fails 1 "$ptera" conform --suite "$suite" --driver "$work/none.so"
-expect "no suite" fails 2 "$ptera" conform --suite "$work/divide"
+expect "no suite" fails 2 "$ptera" conform --suite "$work"
 expect "no such rows" fails 2 "$ptera" conform --suite "$suite" --chapter nothing
 echo "conform_own: $passed passed, $failed failed, 0 skipped"
 [ "$failed" = 0 ]

@@ -90,9 +90,11 @@ static bool read_rows(struct conform_list *list, const struct conform_set *set,
         if (is_chosen(options->chapters, id, false) &&
             (options->row ? strstr(id, options->row) || strstr(row->form, options->row)
                           : i % set->stride[options->is_full] == 0)) {
-            all.v[i].known = options->is_own ? row->otherwise : NULL;
-            ok = conform_row_add(&list->rows, row);
+            ok = (!options->is_own || !row->otherwise ||
+                  conform_row_expect(&all.v[i], NULL, row->otherwise)) &&
+                 conform_row_add(&list->rows, row);
             all.v[i].data = ok ? NULL : row->data;
+            all.v[i].known = ok ? NULL : row->known;
         }
     }
     if (list->rows.n > before)
@@ -101,14 +103,15 @@ static bool read_rows(struct conform_list *list, const struct conform_set *set,
     return ok;
 }
 
-static void set_known(struct conform_row *row, char **field)
+static bool expect(struct conform_row *row, char **field)
 {
-    row->known = *field[2] ? field[2] : "no reason is given";
-    row->known_text = !*field[1] || !strcmp(field[1], "-") ? NULL : field[1];
+    bool is_any = !*field[1] || !strcmp(field[1], "-");
+    return conform_row_expect(row, is_any ? NULL : field[1],
+                              *field[2] ? field[2] : "no reason is given");
 }
 
-/* A line: how a row's id begins, words that its text then has or "-", why it does not pass. A later
- * line goes before an earlier one. */
+/* A line: how a row's id begins, words that its text then has or "-", why it does not pass. Of
+ * lines that fit, the last one tells why. */
 static bool read_known(struct conform_list *list, struct suite *suite, const char *path)
 {
     char *field[KNOWN_FIELDS];
@@ -120,8 +123,8 @@ static bool read_known(struct conform_list *list, struct suite *suite, const cha
         for (size_t i = 0; i < list->rows.n; i++) {
             char id[ROW_ID];
             conform_row_id(&list->rows.v[i], id);
-            if (is_chosen(field[0], id, false))
-                set_known(&list->rows.v[i], field);
+            if (is_chosen(field[0], id, false) && !expect(&list->rows.v[i], field))
+                return false;
         }
     return true;
 }

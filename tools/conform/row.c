@@ -39,6 +39,10 @@ void conform_row_tell(struct result *result, enum verdict verdict, const char *f
 void conform_row_free(struct conform_rows *rows)
 {
     for (size_t i = 0; i < rows->n; i++) {
+        for (struct row_known *known; (known = rows->v[i].known);) {
+            rows->v[i].known = known->next;
+            free(known);
+        }
         free(rows->v[i].data);
         free(rows->v[i].text);
     }
@@ -46,15 +50,27 @@ void conform_row_free(struct conform_rows *rows)
     *rows = (struct conform_rows){0};
 }
 
-bool conform_row_is_known(const struct conform_row *row)
+bool conform_row_expect(struct conform_row *row, const char *text, const char *why)
 {
-    return row->known && !verdict_facts[row->verdict].is_good &&
-           (!row->known_text || strstr(row->text, row->known_text));
+    struct row_known *known = malloc(sizeof *known);
+    if (known)
+        *known = (struct row_known){row->known, text, why};
+    row->known = known ? known : row->known;
+    return known != NULL;
+}
+
+const char *conform_row_known(const struct conform_row *row)
+{
+    for (const struct row_known *k = row->known; k && !verdict_facts[row->verdict].is_good;
+         k = k->next)
+        if (!k->text || strstr(row->text, k->text))
+            return k->why;
+    return NULL;
 }
 
 bool conform_row_passes(const struct conform_row *row)
 {
-    return verdict_facts[row->verdict].is_good || conform_row_is_known(row);
+    return verdict_facts[row->verdict].is_good || conform_row_known(row) != NULL;
 }
 
 const char *conform_row_id(const struct conform_row *row, char id[ROW_ID])

@@ -27,13 +27,18 @@ struct result {
 
 struct conform_set;
 
+struct row_known {
+    struct row_known *next;
+    const char *text; /* what the row's text then has, or NULL: whatever it is */
+    const char *why;
+};
+
 struct conform_row {
     const struct conform_set *set;
     const char *chapter, *name, *form; /* `form`: what is tested, for people */
     void *data;                        /* the kind's, an allocation */
     const char *otherwise;             /* why Ptera's own library does otherwise, or NULL */
-    const char *known;                 /* why it is expected not to pass, or NULL */
-    const char *known_text;            /* and what its text then has, or NULL */
+    struct row_known *known;           /* ways of not passing that are expected */
     /* what came of it */
     enum verdict verdict;
     char *text; /* NULL: it has not run */
@@ -54,8 +59,11 @@ bool conform_row_add(struct conform_rows *rows, const struct conform_row *row);
 
 /* Whether it is as it should be, or known not to be. */
 bool conform_row_passes(const struct conform_row *row);
-/* Whether what came of it is what is known. */
-bool conform_row_is_known(const struct conform_row *row);
+/* Why what came of it is known not to pass; NULL: it passes, or is not known. */
+const char *conform_row_known(const struct conform_row *row);
+
+/* False: no memory. */
+bool conform_row_expect(struct conform_row *row, const char *text, const char *why);
 
 void conform_row_free(struct conform_rows *rows);
 
