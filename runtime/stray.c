@@ -51,6 +51,15 @@ bool pt_stray_take(void *worker, uintptr_t pc, uint64_t address)
     return true;
 }
 
+/* Where there is no memory for it, the line is told again. */
+static void remember(ptera_module *module, const struct pt_told *told)
+{
+    jmp_buf oom;
+    module->ir.arena.oom = &oom;
+    if (!setjmp(oom))
+        *pt_vec_push(&module->ir.arena, &module->told) = *told;
+}
+
 /* Under the module's lock: whether the log does not know the kernel's line yet; now it does. */
 static bool is_new(const struct pt_job *job, const struct pt_fault *fault)
 {
@@ -60,10 +69,7 @@ static bool is_new(const struct pt_job *job, const struct pt_fault *fault)
     for (uint32_t i = 0; i < module->told.n; i++)
         if (!memcmp(&module->told.v[i], &told, sizeof told))
             return false;
-    jmp_buf oom;
-    module->ir.arena.oom = &oom;
-    if (!setjmp(oom)) /* otherwise it is told again */
-        *pt_vec_push(&module->ir.arena, &module->told) = told;
+    remember(module, &told);
     return true;
 }
 
