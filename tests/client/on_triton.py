@@ -3,6 +3,7 @@ import io
 import os
 import subprocess
 import sys
+import tempfile
 import unittest
 from contextlib import redirect_stdout
 
@@ -84,6 +85,25 @@ def nothing():
     pass
 
 
+@triton.autotune([triton.Config({"BLOCK": n}, num_warps=1) for n in (32, 64, 128)], key=["n"])
+@triton.jit
+def triple(x, out, n, BLOCK: tl.constexpr):
+    at = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    tl.store(out + at, 3 * tl.load(x + at, mask=at < n), mask=at < n)
+
+
+@triton.jit
+def checked(out, n, BLOCK: tl.constexpr):
+    tl.static_assert(BLOCK == 128)
+    tl.store(out + tl.arange(0, BLOCK), 1.0)
+
+
+def run_triple():
+    x, out = np.arange(128, dtype="f4"), np.zeros(128, "f4")
+    triple[lambda meta: (triton.cdiv(128, meta["BLOCK"]),)](Tensor(x), Tensor(out), 128)
+    np.testing.assert_array_equal(out, 3 * x)
+
+
 def run_python(*arguments, **environment):
     """Its standard output and errors, and whether it ended well."""
     done = subprocess.run(
@@ -148,6 +168,31 @@ class Triton(unittest.TestCase):
             lambda: add[(1,)](x, x, Tensor(out), 256, BLOCK=256), warmup=1, rep=2
         )
         self.assertGreater(ms, 0)
+
+    def test_autotuning(self):
+        """Each configuration is timed, in the first process; another one knows the best."""
+        here = os.path.dirname(os.path.abspath(__file__))
+        run = f"import sys; sys.path.insert(0, {here!r}); import on_triton; on_triton.run_triple()"
+        with tempfile.TemporaryDirectory() as folder:
+            tell = {"TRITON_CACHE_DIR": folder, "TRITON_PRINT_AUTOTUNING": "1"}
+            for timed, more in ((3, {}), (0, {}), (3, {"TRITON_CACHE_AUTOTUNING": "0"})):
+                printed, is_done = run_python("-c", run, **tell, **more)
+                self.assertTrue(is_done, printed)
+                self.assertEqual(printed.count("Autotuning kernel triple"), timed, printed)
+
+    def test_autotuning_with_errors(self):
+        """A configuration that cannot be compiled is none to choose; hooks come first."""
+        sizes = []
+        configs = [
+            triton.Config({"BLOCK": n}, num_warps=1, pre_hook=lambda a: sizes.append(a["BLOCK"]))
+            for n in (32, 64, 128)
+        ]
+        tuned = triton.autotune(configs, key=["n"])(checked)
+        out = np.zeros(128, "f4")
+        tuned[(1,)](Tensor(out), 128)
+        self.assertEqual(sizes[:3], [32, 64, 128])
+        self.assertEqual(tuned.best_config.kwargs["BLOCK"], 128)
+        np.testing.assert_array_equal(out, np.ones(128, "f4"))
 
     def test_print(self):
         printed = io.StringIO()

@@ -12,7 +12,7 @@ from triton.backends.driver import DriverBase, expand_signature, wrap_handle_ten
 from triton.runtime import _allocation
 
 import ptera
-from ptera.triton import compiler, occupancy, tensor_map
+from ptera.triton import autotuning, compiler, occupancy, tensor_map
 from ptera.triton.device import WARP, properties
 from ptera.triton.interface import Interface
 from ptera_triton import gpu
@@ -243,3 +243,4 @@ def benchmark(
 
 
 _utilities = Utilities()
+autotuning.take_over()
