@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -53,9 +54,17 @@ int pt_cache_folder_open(const char **why)
 static void find_folder(void)
 {
     const char *own = secure_getenv("PTERA_CACHE"), *xdg = secure_getenv("XDG_CACHE_HOME");
+    const char *cuda = secure_getenv("CUDA_CACHE_PATH"), *off = secure_getenv("CUDA_CACHE_DISABLE");
     const char *home = secure_getenv("HOME"), *why;
+    char here[PATH_BYTES] = "";
     int n = 0;
-    if (own)
+    if (off && !strcmp(off, "1"))
+        n = 0;
+    else if (!own && cuda && *cuda)
+        n = *cuda == '/' || getcwd(here, sizeof here)
+                ? snprintf(folder, sizeof folder, "%s%s%s", here, *here ? "/" : "", cuda)
+                : 0;
+    else if (own)
         n = *own == '/' ? snprintf(folder, sizeof folder, "%s", own) : 0;
     else if (xdg && *xdg == '/')
         n = snprintf(folder, sizeof folder, "%s/ptera", xdg);
@@ -73,6 +82,14 @@ static void find_folder(void)
     }
     snprintf(refusal, sizeof refusal, "%s: %s", folder, why);
     folder[0] = 0;
+}
+
+off_t pt_cache_folder_most(off_t otherwise)
+{
+    const char *most = secure_getenv("CUDA_CACHE_MAXSIZE");
+    char *end;
+    unsigned long long bytes = most ? strtoull(most, &end, 10) : 0;
+    return most && end != most && bytes <= INT64_MAX ? (off_t)bytes : otherwise;
 }
 
 const char *pt_cache_folder_path(void)

@@ -61,6 +61,7 @@ _Static_assert(sizeof(struct header) == PT_FATBIN_HEADER && sizeof(struct entry)
 
 struct reader {
     unsigned sm;
+    enum pt_image_jit jit;
     struct pt_arena *arena;
     struct pt_image_text *out;
 };
@@ -97,6 +98,10 @@ static enum pt_image_status fail_truncated(struct reader *r)
 {
     return fail(r, PT_IMAGE_INVALID, "the fatbinary is truncated or damaged");
 }
+
+static const char jit_disabled[] =
+    "PTX alone is not taken while CUDA_DISABLE_PTX_JIT is set, and there is no machine code for "
+    "the device";
 
 /* ---- choosing an entry ----------------------------------------------------------------------- */
 
@@ -172,9 +177,10 @@ static enum pt_image_status look_at(struct reader *r, const uint8_t *fatbin, siz
         if (e.kind == KIND_PTX && e.arch > r->sm && !feature_of(&e) &&
             (!f->later.at || e.arch < f->later.entry.arch))
             f->later = (struct candidate){at, e};
-        if (e.kind == KIND_ELF && is_fit)
+        bool is_code = e.kind == KIND_ELF && is_fit && r->jit != PT_IMAGE_JIT_FORCED;
+        if (is_code)
             consider(&f->cubin, at, &e);
-        f->has_machine_code |= e.kind == KIND_ELF && is_fit && e.arch / 10 == r->sm / 10;
+        f->has_machine_code |= is_code && e.arch / 10 == r->sm / 10;
         at += e.header_bytes + e.bytes;
         left -= e.header_bytes + e.bytes;
     }
@@ -298,6 +304,8 @@ static enum pt_image_status read_ptx(struct reader *r, const struct found *f,
                                      struct pt_link_unit *unit)
 {
     struct pt_cubin cubin;
+    if (r->jit == PT_IMAGE_JIT_DISABLED && !f->has_machine_code)
+        return fail(r, PT_IMAGE_NO_JIT, "%s", jit_disabled);
     if (f->ptx.at)
         return read_entry(r, &f->ptx, unit);
     if (!f->cubin.at)
@@ -385,6 +393,8 @@ static enum pt_image_status read_wrapper(struct reader *r, const void *image, si
 static enum pt_image_status read_elf(struct reader *r, const void *image, size_t bytes)
 {
     struct pt_cubin cubin;
+    if (r->jit == PT_IMAGE_JIT_FORCED)
+        return fail(r, PT_IMAGE_NO_PTX, "the image is a cubin, and CUDA_FORCE_PTX_JIT is set");
     switch (pt_cubin_read(image, bytes, &cubin)) {
     case PT_CUBIN_PTX:
         break;
@@ -408,9 +418,10 @@ static enum pt_image_status read_elf(struct reader *r, const void *image, size_t
 }
 
 enum pt_image_status pt_image_read(const void *image, size_t bytes, unsigned sm,
-                                   struct pt_arena *arena, struct pt_image_text *out)
+                                   enum pt_image_jit jit, struct pt_arena *arena,
+                                   struct pt_image_text *out)
 {
-    struct reader r = {sm, arena, out};
+    struct reader r = {sm, jit, arena, out};
     uint32_t magic = 0;
     memset(out, 0, sizeof *out);
     /* An image of unknown size may be a short text. */
@@ -422,6 +433,8 @@ enum pt_image_status pt_image_read(const void *image, size_t bytes, unsigned sm,
         return read_fatbin(&r, image, bytes);
     if (n >= SELFMAG && !memcmp(image, ELFMAG, SELFMAG))
         return read_elf(&r, image, bytes);
+    if (jit == PT_IMAGE_JIT_DISABLED)
+        return fail(&r, PT_IMAGE_NO_JIT, "%s", jit_disabled);
     return give(&r, image, bytes == PT_IMAGE_UNSIZED ? strlen(image) : bytes, "the image is empty");
 }
 

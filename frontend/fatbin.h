@@ -11,6 +11,7 @@ enum pt_image_status {
     PT_IMAGE_OK,
     PT_IMAGE_INVALID,      /* damaged, or none of these */
     PT_IMAGE_NO_PTX,       /* whole, but nothing in it runs on that device */
+    PT_IMAGE_NO_JIT,       /* it has PTX, but no machine code in whose place that might be taken */
     PT_IMAGE_NOT_SUPPORTED /* a compression that this build has no library for */
 };
 
@@ -25,6 +26,10 @@ struct pt_image_text {
     const char *message;
 };
 
+/* What is taken: what a GPU's driver would, where PTX stands for its machine code, too; PTX that is
+ * there as such; PTX only where there is machine code for such a device. */
+enum pt_image_jit { PT_IMAGE_JIT_ALLOWED, PT_IMAGE_JIT_FORCED, PT_IMAGE_JIT_DISABLED };
+
 /* As the size of an image of which only the address is known: its own fields tell where it ends. */
 #define PT_IMAGE_UNSIZED SIZE_MAX
 
@@ -35,7 +40,8 @@ struct pt_image_text {
  * it is followed only where the size is not known, since then the image is part of a program in
  * memory. */
 enum pt_image_status pt_image_read(const void *image, size_t bytes, unsigned sm,
-                                   struct pt_arena *arena, struct pt_image_text *out);
+                                   enum pt_image_jit jit, struct pt_arena *arena,
+                                   struct pt_image_text *out);
 
 /* The bytes of the fatbinary at `p`, padding to 8 included, if a whole one begins there; else 0. */
 size_t pt_fatbin_bytes(const void *p, size_t bytes);

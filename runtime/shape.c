@@ -148,7 +148,8 @@ static enum pt_misfit check_residency(const struct pt_device *device, bool is_co
 {
     int blocks = pt_device_blocks(device, (int)shape->threads, (int)bounds->registers,
                                   (int)(shape->shared_bytes - PT_SHARED_BASE));
-    uint32_t clusters = (uint32_t)blocks * (uint32_t)device->sms / shape->cluster_ctas;
+    uint32_t sms = bounds->sms ? bounds->sms : (uint32_t)device->sms;
+    uint32_t clusters = (uint32_t)blocks * sms / shape->cluster_ctas;
     shape->capacity = one_at_least(clusters);
     return is_cooperative && shape->n_clusters > clusters ? PT_MISFIT_RESIDENT : PT_MISFIT_NONE;
 }

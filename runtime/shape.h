@@ -14,6 +14,7 @@ struct pt_shape_bounds {
     uint32_t
         registers; /* of a thread, which a cooperative launch must have for all that is resident */
     uint32_t cluster; /* blocks */
+    uint32_t sms;     /* of the device that it may use; 0: all */
     bool has_dynamic;
     uint32_t dynamic; /* bytes of dynamic shared memory */
 };

@@ -62,7 +62,8 @@ static void look_at_fatbin(struct look *l, const uint8_t *fatbin, size_t bytes, 
 {
     struct pt_image_text text = {0};
     l->n++;
-    if (pt_image_read(fatbin, bytes, l->sm, &l->arena, &text) != PT_IMAGE_OK) {
+    if (pt_image_read(fatbin, bytes, l->sm, PT_IMAGE_JIT_ALLOWED, &l->arena, &text) !=
+        PT_IMAGE_OK) {
         printf("  fatbinary %u: %s\n", l->n, text.message);
         return;
     }

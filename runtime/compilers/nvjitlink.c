@@ -125,7 +125,7 @@ static int add_ours(struct handle *h, const void *data, size_t size, const char 
     h->arena.oom = &oom;
     if (setjmp(oom))
         return ERROR_INTERNAL;
-    if (pt_image_read(data, size, h->sm, &h->arena, &found) != PT_IMAGE_OK) {
+    if (pt_image_read(data, size, h->sm, PT_IMAGE_JIT_ALLOWED, &h->arena, &found) != PT_IMAGE_OK) {
         fprintf(stderr, "ptera: " PT_SONAME ": %s: %s\n", name ? name : "input", found.message);
         return ERROR_INVALID_INPUT;
     }
@@ -255,8 +255,9 @@ static int GetLinkedCubin(struct handle *h, void *cubin)
 #define RELEASES(name)                                                              \
     RELEASE(name, 12_0)                                                             \
     RELEASE(name, 12_1)                                                             \
-    RELEASE(name, 12_2) RELEASE(name, 12_3) RELEASE(name, 12_4) RELEASE(name, 12_5) \
-        RELEASE(name, 12_6) RELEASE(name, 12_7) RELEASE(name, 12_8) RELEASE(name, 12_9)
+    RELEASE(name, 12_2)                                                             \
+    RELEASE(name, 12_3) RELEASE(name, 12_4) RELEASE(name, 12_5) RELEASE(name, 12_6) \
+        RELEASE(name, 12_7) RELEASE(name, 12_8) RELEASE(name, 12_9)
 #else
 #define RELEASES(name)  \
     RELEASE(name, 13_0) \

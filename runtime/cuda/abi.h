@@ -22,6 +22,7 @@ typedef uint32_t cuuint32_t;
 typedef uint64_t cuuint64_t;
 typedef struct CUctx_st *CUcontext;
 typedef struct CUgreenCtx_st *CUgreenCtx;
+typedef struct CUdevResourceDesc_st *CUdevResourceDesc;
 typedef struct CUmod_st *CUmodule;
 typedef struct CUlib_st *CUlibrary;
 typedef struct CUfunc_st *CUfunction;
@@ -45,8 +46,8 @@ typedef unsigned long long CUsurfObject;
 
 #define CU_STREAM_LEGACY ((CUstream)0x1)
 #define CU_STREAM_PER_THREAD ((CUstream)0x2)
-#define CU_DEVICE_CPU ((CUdevice) - 1)
-#define CU_DEVICE_INVALID ((CUdevice) - 2)
+#define CU_DEVICE_CPU ((CUdevice)-1)
+#define CU_DEVICE_INVALID ((CUdevice)-2)
 #define CU_LAUNCH_PARAM_END ((void *)0x00)
 #define CU_LAUNCH_PARAM_BUFFER_POINTER ((void *)0x01)
 #define CU_LAUNCH_PARAM_BUFFER_SIZE ((void *)0x02)
@@ -104,6 +105,25 @@ typedef struct CUctxCreateParams_st {
     int numExecAffinityParams;
     void *cigParams;
 } CUctxCreateParams;
+
+typedef enum { CU_DEV_RESOURCE_TYPE_INVALID, CU_DEV_RESOURCE_TYPE_SM } CUdevResourceType;
+typedef struct CUdevSmResource_st {
+    unsigned smCount, minSmPartitionSize, smCoscheduledAlignment;
+} CUdevSmResource;
+enum { PTERA_DEV_RESOURCE_INSIDE = 92, PTERA_DEV_RESOURCE_BYTES = 48 };
+typedef struct CUdevResource_st {
+    CUdevResourceType type;
+    unsigned char _internal_padding[PTERA_DEV_RESOURCE_INSIDE];
+    union {
+        CUdevSmResource sm;
+        unsigned char _oversize[PTERA_DEV_RESOURCE_BYTES];
+    };
+} CUdevResource;
+enum {
+    CU_DEV_SM_RESOURCE_SPLIT_IGNORE_SM_COSCHEDULING = 1,
+    CU_DEV_SM_RESOURCE_SPLIT_MAX_POTENTIAL_CLUSTER_SIZE = 2,
+    CU_GREEN_CTX_DEFAULT_STREAM = 1
+};
 
 typedef enum CUctx_flags_enum {
     CU_CTX_SCHED_AUTO = 0,

@@ -25,7 +25,7 @@ static CUresult create(CUgraphConditionalHandle *out, CUgraph graph, CUcontext c
                               flags & ~(unsigned)CU_GRAPH_COND_ASSIGN_DEFAULT))
         r = CUDA_ERROR_INVALID_VALUE;
     if (r == CUDA_SUCCESS)
-        r = pt_cu_context_list_check(ctx);
+        r = pt_cu_context_list_check(ctx, &ctx);
     if (r != CUDA_SUCCESS)
         return r;
     struct pt_cu_condition *c = pt_cu_handle_new(PT_CU_CONDITION, sizeof *c);

@@ -112,6 +112,8 @@ void pt_cu_context_kill(CUcontext ctx)
         pt_cu_stream_management_delete(ctx->streams);
     while (ctx->modules)
         pt_cu_module_delete(ctx->modules);
+    pt_cu_command_put(ctx->gate);
+    ctx->gate = NULL;
     pt_cu_counted_end(ctx);
     free_all(ctx);
     ptera_engine_destroy(ctx->engine);
@@ -168,6 +170,7 @@ CUcontext pt_cu_context_new(CUdevice device, bool is_primary)
     if (!ctx)
         return NULL;
     ctx->device = device;
+    ctx->whole = ctx;
     ctx->is_primary = is_primary;
     ctx->api_version = API_VERSION;
     pthread_mutex_init(&ctx->print_lock, NULL);
@@ -304,8 +307,8 @@ CUresult cuCtxDetach(CUcontext ctx)
  * means the current one. */
 static CUresult or_current(CUcontext given, CUcontext *ctx)
 {
-    return pt_cu_handle_is(given, PT_CU_CONTEXT) ? pt_cu_context_list_check(*ctx = given)
-                                                 : pt_cu_current_get_any(ctx);
+    CUresult r = pt_cu_context_list_check(given, ctx);
+    return r == CUDA_ERROR_INVALID_CONTEXT ? pt_cu_current_get_any(ctx) : r;
 }
 
 static CUresult get_device(CUdevice *device, CUcontext given)
@@ -409,11 +412,11 @@ CUresult cuCtxSetFlags(unsigned flags)
 static CUresult get_id(CUcontext given, unsigned long long *id)
 {
     CUcontext ctx;
-    CUresult r = given ? pt_cu_context_list_check(ctx = given) : pt_cu_current_get_any(&ctx);
+    CUresult r = given ? pt_cu_context_list_check(given, &ctx) : pt_cu_current_get_any(&ctx);
     if (r == CUDA_SUCCESS && !id)
         r = CUDA_ERROR_INVALID_VALUE;
     if (r == CUDA_SUCCESS)
-        *id = ctx->object.id;
+        *id = (given ? given : pt_cu_current_handle())->object.id;
     return r;
 }
 
@@ -425,7 +428,7 @@ CUresult cuCtxGetId(CUcontext ctx, unsigned long long *id)
 static CUresult get_api_version(CUcontext given, unsigned *version)
 {
     CUcontext ctx;
-    CUresult r = given ? pt_cu_context_list_check(ctx = given) : pt_cu_current_get_any(&ctx);
+    CUresult r = given ? pt_cu_context_list_check(given, &ctx) : pt_cu_current_get_any(&ctx);
     if (r == CUDA_SUCCESS && !version)
         r = CUDA_ERROR_INVALID_VALUE;
     if (r == CUDA_SUCCESS)
@@ -520,7 +523,7 @@ static CUresult set_peer(CUcontext peer, unsigned flags, bool enable)
     CUcontext ctx;
     CUresult r = pt_cu_current_get(&ctx);
     if (r == CUDA_SUCCESS)
-        r = pt_cu_context_list_check(peer);
+        r = pt_cu_context_list_check(peer, &peer);
     if (r != CUDA_SUCCESS)
         return r;
     if (flags)

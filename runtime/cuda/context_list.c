@@ -30,12 +30,24 @@ void pt_cu_context_list_leave(CUcontext ctx)
         alive = ctx->next;
 }
 
-CUresult pt_cu_context_list_check(CUcontext ctx)
+CUresult pt_cu_context_list_check(CUcontext given, CUcontext *whole)
 {
     CUresult r = pt_cu_driver_check();
     if (r != CUDA_SUCCESS)
         return r;
-    if (!pt_cu_handle_is(ctx, PT_CU_CONTEXT))
+    if (!pt_cu_handle_is(given, PT_CU_CONTEXT) && !pt_cu_handle_is(given, PT_CU_GREEN_CONTEXT))
         return CUDA_ERROR_INVALID_CONTEXT;
-    return ctx->is_alive ? CUDA_SUCCESS : CUDA_ERROR_CONTEXT_IS_DESTROYED;
+    *whole = given->whole;
+    return given->is_alive && given->whole->is_alive ? CUDA_SUCCESS
+                                                     : CUDA_ERROR_CONTEXT_IS_DESTROYED;
+}
+
+CUresult pt_cu_context_list_check_green(CUgreenCtx green)
+{
+    CUresult r = pt_cu_driver_check();
+    if (r == CUDA_SUCCESS && !pt_cu_handle_is(green, PT_CU_GREEN_CONTEXT))
+        r = CUDA_ERROR_INVALID_CONTEXT;
+    if (r == CUDA_SUCCESS && !((CUcontext)green)->is_alive)
+        r = CUDA_ERROR_CONTEXT_IS_DESTROYED;
+    return r;
 }

@@ -9,6 +9,7 @@
 #include "runtime/cuda/abi.h"
 #include "runtime/cuda/handle.h"
 
+struct pt_cu_command;
 struct pt_cu_range;
 
 enum { PT_CU_KEPT_LISTS = 64 };
@@ -17,7 +18,11 @@ struct CUctx_st {
     struct pt_cu_object object;
     CUdevice device;
     bool is_primary, is_alive;
-    CUcontext next, previous; /* live ones */
+    CUcontext
+        whole;    /* whose engine, memory and streams it has: itself, of a green one the primary */
+    unsigned sms; /* of a green one */
+    struct pt_cu_command *gate; /* what new work waits for (cuCtxWaitEvent); NULL: nothing */
+    CUcontext next, previous;   /* live ones */
     unsigned api_version, flags;
     unsigned uses; /* cuCtxAttach and cuCtxDetach count them: goes with the last one */
     unsigned refs; /* of threads' stacks; a dead context stays while there are any */
@@ -45,7 +50,10 @@ struct CUctx_st {
 CUcontext pt_cu_context_list_next(CUcontext ctx);
 void pt_cu_context_list_enter(CUcontext ctx);
 void pt_cu_context_list_leave(CUcontext ctx);
-/* Whether what is given is a live context. */
-CUresult pt_cu_context_list_check(CUcontext ctx);
+/* Whether what is given is a live context, or a green one, which are no context's in the list;
+ * `whole` is what it is (of). */
+CUresult pt_cu_context_list_check(CUcontext given, CUcontext *whole);
+/* Whether what is given is a live green context. Its context is the same handle. */
+CUresult pt_cu_context_list_check_green(CUgreenCtx green);
 
 #endif

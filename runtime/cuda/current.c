@@ -15,7 +15,7 @@ void pt_cu_current_unref(CUcontext ctx)
         pt_cu_handle_delete(ctx);
 }
 
-static CUcontext top(void)
+CUcontext pt_cu_current_handle(void)
 {
     const struct pt_cu_thread *mine = pt_cu_thread_get();
     return mine && mine->depth ? mine->stack[mine->depth - 1] : NULL;
@@ -41,7 +41,7 @@ CUresult pt_cu_current_push(CUcontext ctx)
 
 void pt_cu_current_leave(CUcontext ctx)
 {
-    if (top() != ctx)
+    if (pt_cu_current_handle() != ctx)
         return;
     pt_cu_thread_get()->depth--;
     ctx->refs--;
@@ -56,10 +56,11 @@ void pt_cu_current_leave_all(struct pt_cu_thread *thread)
 CUresult pt_cu_current_get_any(CUcontext *ctx)
 {
     CUresult r = pt_cu_driver_check();
-    *ctx = r == CUDA_SUCCESS ? top() : NULL;
-    if (r == CUDA_SUCCESS && !*ctx)
+    CUcontext handle = r == CUDA_SUCCESS ? pt_cu_current_handle() : NULL;
+    *ctx = handle ? handle->whole : NULL;
+    if (r == CUDA_SUCCESS && !handle)
         r = CUDA_ERROR_INVALID_CONTEXT;
-    if (r == CUDA_SUCCESS && !(*ctx)->is_alive)
+    if (r == CUDA_SUCCESS && (!handle->is_alive || !(*ctx)->is_alive))
         r = CUDA_ERROR_CONTEXT_IS_DESTROYED;
     return r;
 }
@@ -74,26 +75,22 @@ CUresult pt_cu_current_or(CUcontext given, CUcontext *ctx)
 {
     if (!given)
         return pt_cu_current_get(ctx);
-    CUresult r = pt_cu_driver_check();
-    if (r != CUDA_SUCCESS)
-        return r;
-    if (!pt_cu_handle_is(given, PT_CU_CONTEXT))
-        return CUDA_ERROR_INVALID_CONTEXT;
-    *ctx = given;
-    return given->is_alive ? given->error : CUDA_ERROR_CONTEXT_IS_DESTROYED;
+    CUresult r = pt_cu_context_list_check(given, ctx);
+    return r == CUDA_SUCCESS ? (*ctx)->error : r;
 }
 
 /* ---- entries --------------------------------------------------------------------------------- */
 
 static CUresult set_current(CUcontext ctx)
 {
-    CUresult r = ctx ? pt_cu_context_list_check(ctx) : pt_cu_driver_check();
+    CUcontext whole;
+    CUresult r = ctx ? pt_cu_context_list_check(ctx, &whole) : pt_cu_driver_check();
     if (r != CUDA_SUCCESS)
         return r;
-    if (!top())
+    if (!pt_cu_current_handle())
         return ctx ? pt_cu_current_push(ctx) : CUDA_SUCCESS;
     struct pt_cu_thread *thread = pt_cu_thread_get();
-    CUcontext before = top();
+    CUcontext before = pt_cu_current_handle();
     if (ctx) {
         thread->stack[thread->depth - 1] = ctx;
         ctx->refs++;
@@ -115,7 +112,7 @@ static CUresult get_current(CUcontext *ctx)
     if (r == CUDA_SUCCESS && !ctx)
         r = CUDA_ERROR_INVALID_VALUE;
     if (r == CUDA_SUCCESS)
-        *ctx = top();
+        *ctx = pt_cu_current_handle();
     return r;
 }
 
@@ -126,7 +123,8 @@ CUresult cuCtxGetCurrent(CUcontext *ctx)
 
 static CUresult push_current(CUcontext ctx)
 {
-    CUresult r = ctx ? pt_cu_context_list_check(ctx) : CUDA_ERROR_INVALID_VALUE;
+    CUcontext whole;
+    CUresult r = ctx ? pt_cu_context_list_check(ctx, &whole) : CUDA_ERROR_INVALID_VALUE;
     return r == CUDA_SUCCESS ? pt_cu_current_push(ctx) : r;
 }
 
@@ -145,7 +143,7 @@ static CUresult pop_current(CUcontext *ctx)
     CUresult r = pt_cu_driver_check();
     if (r != CUDA_SUCCESS)
         return r;
-    CUcontext before = top();
+    CUcontext before = pt_cu_current_handle();
     if (!before)
         return CUDA_ERROR_INVALID_CONTEXT;
     if (ctx)

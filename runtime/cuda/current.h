@@ -17,6 +17,8 @@ void pt_cu_current_unref(CUcontext ctx);
 CUresult pt_cu_current_get(CUcontext *ctx);
 /* Likewise, also if a kernel has failed in it. */
 CUresult pt_cu_current_get_any(CUcontext *ctx);
+/* What is current as the program knows it: a context or a green one; NULL: nothing. */
+CUcontext pt_cu_current_handle(void);
 /* `given` (NULL: the current one) if it can be used. */
 CUresult pt_cu_current_or(CUcontext given, CUcontext *ctx);
 

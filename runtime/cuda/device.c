@@ -1,33 +1,13 @@
 #include "runtime/cuda/device.h"
 
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "runtime/cuda/board.h"
 #include "runtime/cuda/driver.h"
 #include "runtime/cuda/entry.h"
+#include "runtime/cuda/settings.h"
 #include "runtime/device.h"
-
-/* The boards that CUDA_VISIBLE_DEVICES shows, in its order: as many numbers as there are boards of,
- * up to the first that is none. */
-static int read_shown(int n, const char *list, int *shown)
-{
-    int count = 0;
-    if (!list)
-        for (; count < n; count++)
-            shown[count] = count;
-    while (list && *list && count < n) {
-        char *end;
-        long board = strtol(list, &end, 10);
-        if (end == list || board < 0 || board >= n)
-            break;
-        shown[count++] = (int)board;
-        list = end + (*end == ',');
-    }
-    return count;
-}
 
 CUresult pt_cu_device_init(void)
 {
@@ -35,16 +15,11 @@ CUresult pt_cu_device_init(void)
     CUresult r = pt_cu_board_read(driver);
     if (r != CUDA_SUCCESS)
         return r;
-    int n = read_shown(driver->n_boards, getenv("CUDA_VISIBLE_DEVICES"), driver->shown);
-    if (n == 0)
-        return CUDA_ERROR_NO_DEVICE;
-    const char *blocking = getenv("CUDA_LAUNCH_BLOCKING");
-    driver->launches_block = blocking && strcmp(blocking, "1") == 0;
-    driver->devices = calloc((size_t)n, sizeof *driver->devices);
-    if (!driver->devices)
-        return CUDA_ERROR_OUT_OF_MEMORY;
-    driver->n_devices = n;
-    return CUDA_SUCCESS;
+    r = pt_cu_settings_read(driver);
+    if (r != CUDA_SUCCESS)
+        return r;
+    driver->devices = calloc((size_t)driver->n_devices, sizeof *driver->devices);
+    return driver->devices ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
 }
 
 bool pt_cu_device_is_valid(CUdevice device)

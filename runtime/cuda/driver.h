@@ -5,6 +5,7 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 
+#include "frontend/fatbin.h"
 #include "runtime/cuda/abi.h"
 #include "runtime/device.h"
 
@@ -29,9 +30,12 @@ struct pt_cu_driver {
     int n_boards, n_devices;
     int shown[PT_CU_DEVICES_MAX]; /* by the device: which board it is */
     struct pt_cu_device *devices;
-    size_t device_bytes; /* memory of each */
-    bool launches_block; /* CUDA_LAUNCH_BLOCKING=1: they return when the kernel is done */
-    bool traps_host;     /* PTERA_HOST_ACCESS=trap */
+    size_t device_bytes;     /* memory of each */
+    bool launches_block;     /* CUDA_LAUNCH_BLOCKING=1: they return when the kernel is done */
+    bool loads_eagerly;      /* CUDA_MODULE_LOADING=EAGER */
+    bool waits_for_debugger; /* CUDA_DEVICE_WAITS_ON_EXCEPTION=1: where a kernel fails */
+    enum pt_image_jit jit;   /* what is taken of images */
+    bool traps_host;         /* PTERA_HOST_ACCESS=trap */
     /* Between cuProfilerStop and cuProfilerStart, and before the first one with
      * PTERA_PROFILE_FROM_START=0: nothing is counted (counted.h) or recorded (trace.h). */
     atomic_bool is_unprofiled;

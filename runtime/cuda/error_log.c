@@ -2,12 +2,16 @@
 #define _GNU_SOURCE
 #include "runtime/cuda/error_log.h"
 
+#include <limits.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
+
+#include "runtime/thread.h"
 
 enum { MESSAGE_MOST = 1024 };
 
@@ -16,6 +20,29 @@ struct pt_cu_error_log pt_cu_error_log = {.lock = PTHREAD_MUTEX_INITIALIZER};
 void pt_cu_error_log_renew(void)
 {
     pthread_mutex_init(&pt_cu_error_log.lock, NULL);
+}
+
+/* CUDA_LOG_FILE: stdout, stderr or a file, which is made when there is something to tell. */
+static char file[PATH_MAX];
+
+__attribute__((constructor)) static void read_file_name(void)
+{
+    const char *name = secure_getenv("CUDA_LOG_FILE");
+    if (name && strlen(name) < sizeof file)
+        strcpy(file, name);
+}
+
+static void write_line(const char *line)
+{
+    struct pt_quiet quiet;
+    bool is_out = !strcmp(file, "stdout"), is_err = !strcmp(file, "stderr");
+    pt_thread_quiet(&quiet);
+    FILE *to = is_out ? stdout : is_err ? stderr : fopen(file, "ae");
+    if (to)
+        fputs(line, to);
+    if (to && !is_out && !is_err)
+        fclose(to);
+    pt_thread_unquiet(&quiet);
 }
 
 static void drop_oldest(void)
@@ -76,5 +103,7 @@ void pt_cu_error_log_add(const char *format, ...)
     strcat(line, "\n");
     pthread_mutex_lock(&pt_cu_error_log.lock);
     keep(line);
+    if (*file)
+        write_line(line);
     call_back(line, strlen(line));
 }

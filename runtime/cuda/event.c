@@ -93,6 +93,32 @@ CUresult cuEventDestroy_v2(CUevent event)
     return API(destroy(event));
 }
 
+/* An event of several processes tells them the number of its record. */
+static struct pt_cu_op record_op(CUevent event)
+{
+    struct pt_cu_op op = {.work = PT_CU_RECORD, .record.event = event};
+    if (event->shared) {
+        op.record.shared = pt_cu_event_page_ref(event->shared);
+        op.record.number = pt_cu_event_page_record(event->shared);
+    }
+    return op;
+}
+
+/* `command`, which may be NULL, is what the event stands for from now on. */
+static CUresult start_record(CUevent event, const struct pt_cu_op *op,
+                             struct pt_cu_command *command)
+{
+    if (!command && event->shared)
+        pt_cu_event_page_done(event->shared, op->record.number);
+    if (!command)
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    pt_cu_capture_forget(event);
+    pt_cu_command_put(event->recorded);
+    event->recorded = command;
+    pt_cu_command_start(command);
+    return CUDA_SUCCESS;
+}
+
 CUresult pt_cu_event_record(CUevent event, CUstream stream, unsigned flags)
 {
     CUresult r = check(event);
@@ -107,24 +133,14 @@ CUresult pt_cu_event_record(CUevent event, CUstream stream, unsigned flags)
     r = pt_cu_capture_check(stream);
     if (r != CUDA_SUCCESS)
         return r;
-    struct pt_cu_op op = {.work = PT_CU_RECORD, .record.event = event};
-    if (stream->capture)
-        return flags & CU_EVENT_RECORD_EXTERNAL ? pt_cu_capture_add(stream, &op)
-                                                : pt_cu_capture_record(stream, event);
-    if (event->shared) {
-        op.record.shared = pt_cu_event_page_ref(event->shared);
-        op.record.number = pt_cu_event_page_record(event->shared);
+    if (stream->capture && !(flags & CU_EVENT_RECORD_EXTERNAL))
+        return pt_cu_capture_record(stream, event);
+    if (stream->capture) {
+        struct pt_cu_op op = {.work = PT_CU_RECORD, .record.event = event};
+        return pt_cu_capture_add(stream, &op);
     }
-    struct pt_cu_command *command = pt_cu_stream_append(stream, &op, false);
-    if (!command && event->shared)
-        pt_cu_event_page_done(event->shared, op.record.number);
-    if (!command)
-        return CUDA_ERROR_OUT_OF_MEMORY;
-    pt_cu_capture_forget(event);
-    pt_cu_command_put(event->recorded);
-    event->recorded = command;
-    pt_cu_command_start(command);
-    return CUDA_SUCCESS;
+    struct pt_cu_op op = record_op(event);
+    return start_record(event, &op, pt_cu_stream_append(stream, &op, false));
 }
 
 static CUresult record(CUstream null, CUevent event, CUstream given, unsigned flags)
@@ -138,6 +154,92 @@ PER_THREAD_API(cuEventRecord, _ptsz, record, (CUevent event, CUstream stream), e
                CU_EVENT_RECORD_DEFAULT)
 PER_THREAD_API(cuEventRecordWithFlags, _ptsz, record,
                (CUevent event, CUstream stream, unsigned flags), event, stream, flags)
+
+/* ---- of all streams of a context ------------------------------------------------------------- */
+
+/* What the calls about a context, or a green one, and an event have in common; captures that they
+ * meet are spoilt. */
+static CUresult check_both(CUcontext given, CUevent event, CUcontext *whole)
+{
+    CUresult r = pt_cu_context_list_check(given, whole);
+    if (r == CUDA_SUCCESS)
+        r = check(event);
+    if (r == CUDA_SUCCESS)
+        r = pt_cu_capture_forbid_event(event);
+    if (r == CUDA_SUCCESS)
+        r = pt_cu_capture_forbid_context(*whole);
+    return r == CUDA_SUCCESS ? (*whole)->error : r;
+}
+
+static CUresult record_all(CUcontext given, CUevent event)
+{
+    CUcontext whole;
+    CUresult r = check_both(given, event, &whole);
+    if (r == CUDA_SUCCESS && event->ctx != whole)
+        r = CUDA_ERROR_INVALID_HANDLE;
+    if (r != CUDA_SUCCESS)
+        return r;
+    struct pt_cu_op op = record_op(event);
+    struct pt_cu_command *command = pt_cu_command_new(whole, &op);
+    if (!command) {
+        pt_cu_op_drop(&op);
+        return start_record(event, &op, NULL);
+    }
+    bool ok = pt_cu_command_after(command, given->gate);
+    for (CUstream s = whole->streams; s; s = s->next)
+        if (given == whole || s->green == given)
+            ok = ok && pt_cu_command_after(command, s->tail);
+    r = start_record(event, &op, command);
+    if (!ok) /* no memory to wait for them apart */
+        pt_cu_command_drain(whole);
+    return r;
+}
+
+CUresult cuCtxRecordEvent(CUcontext ctx, CUevent event)
+{
+    return API(record_all(ctx, event));
+}
+
+CUresult cuGreenCtxRecordEvent(CUgreenCtx green, CUevent event)
+{
+    CUresult r = pt_cu_context_list_check_green(green);
+    return API(r == CUDA_SUCCESS ? record_all((CUcontext)green, event) : r);
+}
+
+/* Streams that are made later wait, too. */
+static CUresult wait_all(CUcontext given, CUevent event)
+{
+    CUcontext whole;
+    struct pt_cu_op op = {.work = PT_CU_EMPTY};
+    CUresult r = check_both(given, event, &whole);
+    if (r != CUDA_SUCCESS)
+        return r;
+    if (event->shared && !pt_cu_event_page_is_done(event->shared))
+        op = pt_cu_event_page_wait(event->shared);
+    struct pt_cu_command *gate = pt_cu_command_new(whole, &op);
+    if (!gate) {
+        pt_cu_op_drop(&op);
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    }
+    bool ok = pt_cu_command_after(gate, given->gate) && pt_cu_command_after(gate, event->recorded);
+    pt_cu_command_put(given->gate);
+    given->gate = gate;
+    pt_cu_command_start(gate);
+    return ok ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
+}
+
+CUresult cuCtxWaitEvent(CUcontext ctx, CUevent event)
+{
+    return API(wait_all(ctx, event));
+}
+
+CUresult cuGreenCtxWaitEvent(CUgreenCtx green, CUevent event)
+{
+    CUresult r = pt_cu_context_list_check_green(green);
+    return API(r == CUDA_SUCCESS ? wait_all((CUcontext)green, event) : r);
+}
+
+/* ---- asking and waiting ---------------------------------------------------------------------- */
 
 /* What cannot be asked while the event stands for a place in a graph. */
 static CUresult check_recorded(CUevent event)

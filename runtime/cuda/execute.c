@@ -1,10 +1,14 @@
 /* The executor: does what an operation says, without the lock. */
 #include "runtime/cuda/execute.h"
 
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "runtime/cuda/account.h"
+#include "runtime/cuda/driver.h"
 #include "runtime/cuda/error.h"
 #include "runtime/cuda/log.h"
 #include "runtime/cuda/op.h"
@@ -73,6 +77,26 @@ static void write_value(void *address, uint64_t value, unsigned bytes)
         __atomic_store_n((uint32_t *)address, (uint32_t)value, __ATOMIC_RELEASE);
 }
 
+/* CUDA_DEVICE_WAITS_ON_EXCEPTION: until one is attached. */
+static void wait_for_debugger(void)
+{
+    const struct timespec pause = {.tv_nsec = 100000000};
+    pt_cu_log_print("process %d waits for a debugger (CUDA_DEVICE_WAITS_ON_EXCEPTION)",
+                    (int)getpid());
+    for (unsigned long tracer = 0; !tracer;) {
+        char line[128];
+        FILE *status = fopen("/proc/self/status", "re");
+        if (!status)
+            return;
+        while (!tracer && fgets(line, sizeof line, status))
+            if (strncmp(line, "TracerPid:", 10) == 0)
+                tracer = strtoul(line + 10, NULL, 10);
+        fclose(status);
+        if (!tracer)
+            nanosleep(&pause, NULL);
+    }
+}
+
 static CUresult run_kernel(struct pt_cu_launch *launch)
 {
     ptera_engine *engine = launch->job->engine;
@@ -82,6 +106,8 @@ static CUresult run_kernel(struct pt_cu_launch *launch)
                                            : pt_launch_run(job, launch->launched);
     if (r != PTERA_OK)
         pt_cu_log_print("%s", ptera_engine_error(engine));
+    if (r != PTERA_OK && pt_cu_driver.waits_for_debugger)
+        wait_for_debugger();
     return pt_cu_error_of(r);
 }
 

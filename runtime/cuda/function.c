@@ -418,7 +418,7 @@ CUresult cuKernelGetLibrary(CUlibrary *library, CUkernel kernel)
     return API(kernel_library(library, kernel));
 }
 
-/* A function is loaded when it has been decoded. */
+/* A function is loaded when it has been decoded, or as soon as it is there. */
 static CUresult load(CUfunction handle, CUfunctionLoadingState *state)
 {
     CUfunction f;
@@ -428,7 +428,7 @@ static CUresult load(CUfunction handle, CUfunctionLoadingState *state)
         return r;
     if (!state)
         return compile(f, &program);
-    bool is_loaded = atomic_load(&f->kernel->programs);
+    bool is_loaded = pt_cu_driver.loads_eagerly || atomic_load(&f->kernel->programs);
     *state = is_loaded ? CU_FUNCTION_LOADING_STATE_LOADED : CU_FUNCTION_LOADING_STATE_UNLOADED;
     return CUDA_SUCCESS;
 }

@@ -9,6 +9,8 @@
 /* What a handle may be of. Every object begins with its kind. */
 enum pt_cu_kind {
     PT_CU_CONTEXT = 1,
+    PT_CU_GREEN_CONTEXT,
+    PT_CU_RESOURCES,
     PT_CU_MODULE,
     PT_CU_LIBRARY,
     PT_CU_FUNCTION,

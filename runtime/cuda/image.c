@@ -33,7 +33,7 @@ static CUresult read_image(const void *image, size_t bytes, unsigned registers,
     if (setjmp(oom))
         return CUDA_ERROR_OUT_OF_MEMORY;
     enum pt_image_status status =
-        pt_image_read(image, bytes ? bytes : PT_IMAGE_UNSIZED, sm, arena, &found);
+        pt_image_read(image, bytes ? bytes : PT_IMAGE_UNSIZED, sm, pt_cu_driver.jit, arena, &found);
     if (status == PT_IMAGE_OK && memmem(found.text, found.len, ".version", 8)) {
         const struct pt_cubin told = {
             .text = found.text, .len = found.len, .registers = found.is_assembled ? 0 : registers};
@@ -47,6 +47,7 @@ static CUresult read_image(const void *image, size_t bytes, unsigned registers,
     }
     snprintf(text->log, sizeof text->log, "%s", found.message);
     return status == PT_IMAGE_NO_PTX    ? CUDA_ERROR_NO_BINARY_FOR_GPU
+           : status == PT_IMAGE_NO_JIT  ? CUDA_ERROR_JIT_COMPILATION_DISABLED
            : status == PT_IMAGE_INVALID ? CUDA_ERROR_INVALID_IMAGE
                                         : CUDA_ERROR_NOT_SUPPORTED;
 }

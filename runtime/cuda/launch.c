@@ -82,8 +82,10 @@ static CUresult set_cluster(CUfunction f, ptera_launch *l)
 }
 
 /* What the function's attributes allow, and as much as registers do. */
-static CUresult find_bounds(CUfunction f, const ptera_launch *l, struct pt_shape_bounds *bounds)
+static CUresult find_bounds(const struct pt_cu_launch *launch, struct pt_shape_bounds *bounds)
 {
+    CUfunction f = launch->function;
+    const ptera_launch *l = &launch->launch;
     int dynamic, non_portable, registers = 0;
     CUresult r =
         pt_cu_function_most_threads(f, l->block[0] * l->block[1] * l->block[2], &bounds->threads);
@@ -97,6 +99,7 @@ static CUresult find_bounds(CUfunction f, const ptera_launch *l, struct pt_shape
     if (r != CUDA_SUCCESS)
         return r;
     bounds->registers = (uint32_t)registers;
+    bounds->sms = launch->sms;
     bounds->cluster = non_portable ? PT_DEVICE_CLUSTER_MOST : PT_DEVICE_CLUSTER_PORTABLE;
     bounds->has_dynamic = true;
     bounds->dynamic = (uint32_t)dynamic;
@@ -146,7 +149,7 @@ CUresult pt_cu_launch_ready(struct pt_cu_launch *launch, void **parameters, void
         r = result_of(pt_shape_check_size(&f->module->ptera->ir.funcs.v[f->kernel->func],
                                           &launch->launch, &shape));
     if (r == CUDA_SUCCESS)
-        r = find_bounds(f, &launch->launch, &bounds);
+        r = find_bounds(launch, &bounds);
     if (r == CUDA_SUCCESS)
         r = set_cluster(f, &launch->launch);
     if (r != CUDA_SUCCESS)
@@ -249,6 +252,8 @@ CUresult pt_cu_launch_start(CUstream null, const CUlaunchConfig *c, const void *
         r = pt_cu_module_function(handle, &op.launch.function);
     if (r != CUDA_SUCCESS)
         return r;
+    CUcontext green = pt_cu_stream_green(stream);
+    op.launch.sms = green ? green->sms : 0;
     set_shape(&op.launch.launch, c);
     op.launch.launch.cooperative = cooperative;
     r = set_attributes(&op.launch, c, &completion);

@@ -116,6 +116,7 @@ static CUresult status_of(enum pt_image_status status)
     static const CUresult results[] = {[PT_IMAGE_OK] = CUDA_SUCCESS,
                                        [PT_IMAGE_INVALID] = CUDA_ERROR_INVALID_IMAGE,
                                        [PT_IMAGE_NO_PTX] = CUDA_ERROR_NO_BINARY_FOR_GPU,
+                                       [PT_IMAGE_NO_JIT] = CUDA_ERROR_JIT_COMPILATION_DISABLED,
                                        [PT_IMAGE_NOT_SUPPORTED] = CUDA_ERROR_NOT_SUPPORTED};
     _Static_assert(sizeof results / sizeof *results == PT_IMAGE_NOT_SUPPORTED + 1,
                    "the last of enum pt_image_status");
@@ -129,7 +130,8 @@ static CUresult add_image(CUlinkState state, const void *data, size_t bytes, con
     state->arena.oom = &oom;
     if (setjmp(oom))
         return CUDA_ERROR_OUT_OF_MEMORY;
-    CUresult r = status_of(pt_image_read(data, bytes, device_sm(), &state->arena, &found));
+    CUresult r =
+        status_of(pt_image_read(data, bytes, device_sm(), pt_cu_driver.jit, &state->arena, &found));
     if (r != CUDA_SUCCESS)
         return fail(state, r, found.message);
     name = name ? pt_arena_text(&state->arena, name, strlen(name)) : "PTX";

@@ -310,7 +310,7 @@ CUresult cuModuleUnload(CUmodule module)
 static CUresult loading_mode(CUmoduleLoadingMode *mode)
 {
     if (mode)
-        *mode = CU_MODULE_LAZY_LOADING;
+        *mode = pt_cu_driver.loads_eagerly ? CU_MODULE_EAGER_LOADING : CU_MODULE_LAZY_LOADING;
     return mode ? pt_cu_driver_check() : CUDA_ERROR_INVALID_VALUE;
 }
 

@@ -107,7 +107,7 @@ static CUresult set_condition(CUgraphNode node, CUDA_CONDITIONAL_NODE_PARAMS *p)
                                                           : UINT_MAX;
     if (node->condition)
         return CUDA_ERROR_NOT_SUPPORTED; /* CUDA's, too */
-    CUresult r = pt_cu_context_list_check(p->ctx);
+    CUresult r = pt_cu_context_list_check(p->ctx, &p->ctx);
     if (r != CUDA_SUCCESS)
         return r;
     struct pt_cu_condition *condition = pt_cu_condition_find(p->handle, node->graph);

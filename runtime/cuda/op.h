@@ -28,6 +28,7 @@ struct pt_cu_launch {
     CUfunction function;
     ptera_launch launch; /* without parameters */
     int priority;
+    unsigned sms;                 /* of the green context it is in; 0: in none */
     size_t bytes;                 /* of parameters */
     uint8_t *parameters;          /* the block; NULL in a job's */
     struct pt_job *job;           /* ready to run */

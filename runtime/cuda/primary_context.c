@@ -1,4 +1,6 @@
 /* Primary contexts: one for each device, made when it is first retained. */
+#include "runtime/cuda/primary_context.h"
+
 #include "runtime/cuda/context.h"
 #include "runtime/cuda/context_list.h"
 #include "runtime/cuda/device.h"
@@ -11,7 +13,7 @@ static CUresult check_device(CUdevice device)
     return r == CUDA_SUCCESS && !pt_cu_device_is_valid(device) ? CUDA_ERROR_INVALID_DEVICE : r;
 }
 
-static CUresult retain(CUcontext *out, CUdevice device)
+CUresult pt_cu_primary_context_retain(CUcontext *out, CUdevice device)
 {
     CUresult r = check_device(device);
     if (r != CUDA_SUCCESS)
@@ -35,10 +37,10 @@ static CUresult retain(CUcontext *out, CUdevice device)
 
 CUresult cuDevicePrimaryCtxRetain(CUcontext *ctx, CUdevice device)
 {
-    return API(retain(ctx, device));
+    return API(pt_cu_primary_context_retain(ctx, device));
 }
 
-static CUresult release(CUdevice device)
+CUresult pt_cu_primary_context_release(CUdevice device)
 {
     CUresult r = check_device(device);
     if (r != CUDA_SUCCESS)
@@ -53,12 +55,12 @@ static CUresult release(CUdevice device)
 
 CUresult cuDevicePrimaryCtxRelease(CUdevice device)
 {
-    return API(release(device));
+    return API(pt_cu_primary_context_release(device));
 }
 
 CUresult cuDevicePrimaryCtxRelease_v2(CUdevice device)
 {
-    return API(release(device));
+    return API(pt_cu_primary_context_release(device));
 }
 
 /* Those who retained it keep it; it is made anew at once, empty. */

@@ -55,8 +55,7 @@ void pt_cu_stream_hand_over(CUstream stream)
 {
     CUcontext ctx = stream->ctx;
     struct pt_cu_op op = {.work = PT_CU_EMPTY};
-    if (!ctx->is_alive || !is_blocking(stream) ||
-        (!is_busy(stream) && !pt_cu_overlap_is_watched()))
+    if (!ctx->is_alive || !is_blocking(stream) || (!is_busy(stream) && !pt_cu_overlap_is_watched()))
         return;
     struct pt_cu_command *marker = pt_cu_command_new(ctx, &op);
     bool ok = marker && pt_cu_command_after(marker, ctx->null_stream->tail) &&
@@ -68,6 +67,15 @@ void pt_cu_stream_hand_over(CUstream stream)
     }
     if (!ok) /* no memory */
         pt_cu_command_drain(ctx);
+}
+
+CUcontext pt_cu_stream_green(const struct CUstream_st *stream)
+{
+    CUcontext current = pt_cu_current_handle();
+    bool is_default = stream == stream->ctx->null_stream || stream->thread;
+    if (!is_default)
+        return stream->green;
+    return current && current != current->whole && current->whole == stream->ctx ? current : NULL;
 }
 
 /* This thread's default stream in the context. It is as any blocking stream. */
@@ -112,8 +120,10 @@ CUresult pt_cu_stream_find(CUstream null, CUstream given, CUstream *stream)
  * it. */
 static bool wait_for_others(struct pt_cu_command *command, CUstream stream)
 {
-    CUcontext ctx = stream->ctx;
-    bool ok = pt_cu_command_after(command, stream->tail);
+    CUcontext ctx = stream->ctx, green = pt_cu_stream_green(stream);
+    bool ok = pt_cu_command_after(command, stream->tail) && pt_cu_command_after(command, ctx->gate);
+    if (green)
+        ok = ok && pt_cu_command_after(command, green->gate);
     if (is_blocking(stream))
         return ok && pt_cu_command_after(command, ctx->null_stream->tail);
     if (stream == ctx->null_stream)

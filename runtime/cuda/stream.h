@@ -26,6 +26,7 @@ struct CUstream_st {
     size_t n_capture_tail;
     struct pt_cu_hints hints;
     struct pt_cu_track *track; /* in the timeline; NULL: there is none */
+    CUcontext green;           /* that it was made in, or NULL */
     uint64_t thread;           /* whose default stream it is; 0: none's */
     CUstream next;
 };
@@ -40,6 +41,8 @@ struct pt_cu_command *pt_cu_stream_append(CUstream stream, struct pt_cu_op *op, 
 CUstream pt_cu_stream_new(CUcontext ctx, unsigned flags, int priority);
 /* The default stream goes on waiting for what is under way in a stream that goes. */
 void pt_cu_stream_hand_over(CUstream stream);
+/* The green context that its work is of, or NULL: a default stream has the current one. */
+CUcontext pt_cu_stream_green(const struct CUstream_st *stream);
 /* The default stream is through when all that it would wait for is. */
 bool pt_cu_stream_is_idle(CUstream stream);
 /* The host has been told so. */

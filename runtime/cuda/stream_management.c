@@ -39,17 +39,23 @@ static int bound_priority(int priority)
                                                 : priority;
 }
 
+static CUresult create_in(CUcontext handle, CUstream *out, unsigned flags, int priority)
+{
+    if (!out || flags & ~(unsigned)CU_STREAM_NON_BLOCKING)
+        return CUDA_ERROR_INVALID_VALUE;
+    *out = pt_cu_stream_new(handle->whole, flags, bound_priority(priority));
+    if (!*out)
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    (*out)->green = handle == handle->whole ? NULL : handle;
+    pt_cu_handle_give(*out);
+    return CUDA_SUCCESS;
+}
+
 static CUresult create(CUstream *out, unsigned flags, int priority)
 {
     CUcontext ctx;
     CUresult r = pt_cu_current_get(&ctx);
-    if (r != CUDA_SUCCESS)
-        return r;
-    if (!out || flags & ~(unsigned)CU_STREAM_NON_BLOCKING)
-        return CUDA_ERROR_INVALID_VALUE;
-    *out = pt_cu_stream_new(ctx, flags, bound_priority(priority));
-    pt_cu_handle_give(*out);
-    return *out ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
+    return r == CUDA_SUCCESS ? create_in(pt_cu_current_handle(), out, flags, priority) : r;
 }
 
 CUresult cuStreamCreate(CUstream *stream, unsigned flags)
@@ -60,6 +66,23 @@ CUresult cuStreamCreate(CUstream *stream, unsigned flags)
 CUresult cuStreamCreateWithPriority(CUstream *stream, unsigned flags, int priority)
 {
     return API(create(stream, flags, priority));
+}
+
+/* Default streams of green contexts would order what is in several of them. */
+static CUresult create_green(CUstream *out, CUgreenCtx green, unsigned flags, int priority)
+{
+    CUcontext handle = (CUcontext)green;
+    CUresult r = pt_cu_context_list_check_green(green);
+    if (r == CUDA_SUCCESS)
+        r = handle->whole->error;
+    if (r == CUDA_SUCCESS && !(flags & CU_STREAM_NON_BLOCKING))
+        r = CUDA_ERROR_INVALID_VALUE;
+    return r == CUDA_SUCCESS ? create_in(handle, out, flags, priority) : r;
+}
+
+CUresult cuGreenCtxStreamCreate(CUstream *stream, CUgreenCtx green, unsigned flags, int priority)
+{
+    return API(create_green(stream, green, flags, priority));
 }
 
 /* Default streams stay. */
@@ -169,19 +192,33 @@ PER_THREAD_API(cuStreamWaitEvent, _ptsz, wait_event,
 GET_API(cuStreamGetPriority, int, priority)
 GET_API(cuStreamGetFlags, unsigned, flags)
 GET_API(cuStreamGetId, unsigned long long, object.id)
-GET_API(cuStreamGetCtx, CUcontext, ctx)
 GET_API(cuStreamGetDevice, CUdevice, ctx->device)
 
-/* No stream is of a green context: there are none. */
-static CUresult get_green_context(CUstream given, CUgreenCtx *green)
+/* Where a stream is a green context's, that is its context, as handles of both kinds. */
+static CUresult get_context(CUstream null, CUstream given, CUcontext *ctx, CUgreenCtx *green)
 {
     CUstream stream;
-    CUresult r = pt_cu_stream_find(CU_STREAM_LEGACY, given, &stream);
-    if (r == CUDA_SUCCESS && !green)
+    CUresult r = pt_cu_stream_find(null, given, &stream);
+    if (r == CUDA_SUCCESS && !ctx)
         r = CUDA_ERROR_INVALID_VALUE;
-    if (r == CUDA_SUCCESS)
-        *green = NULL;
-    return r;
+    if (r != CUDA_SUCCESS)
+        return r;
+    CUcontext part = pt_cu_stream_green(stream);
+    *ctx = part ? part : stream->ctx;
+    if (green)
+        *green = (CUgreenCtx)part;
+    return CUDA_SUCCESS;
+}
+
+PER_THREAD_API(cuStreamGetCtx, _ptsz, get_context, (CUstream stream, CUcontext *ctx), stream, ctx,
+               NULL)
+PER_THREAD_API(cuStreamGetCtx_v2, _ptsz, get_context,
+               (CUstream stream, CUcontext *ctx, CUgreenCtx *green), stream, ctx, green)
+
+static CUresult get_green_context(CUstream given, CUgreenCtx *green)
+{
+    CUcontext ctx;
+    return green ? get_context(CU_STREAM_LEGACY, given, &ctx, green) : CUDA_ERROR_INVALID_VALUE;
 }
 
 CUresult cuStreamGetGreenCtx(CUstream stream, CUgreenCtx *green)

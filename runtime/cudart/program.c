@@ -30,7 +30,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct image *images;
 static struct entity *entities;
 static size_t n_entities, n_slots;
-static atomic_bool has_managed; /* that are not loaded */
+static atomic_bool has_waiting; /* images or managed variables that are not loaded */
 static atomic_bool is_ending;   /* the exit handlers run */
 
 /* A thread that a fork leaves behind may hold it. */
@@ -98,6 +98,7 @@ void **__cudaRegisterFatBinary(void *wrapper)
     image->next = images;
     images = image;
     pthread_mutex_unlock(&lock);
+    atomic_store(&has_waiting, true);
     return (void **)image;
 }
 
@@ -128,7 +129,7 @@ void __cudaRegisterManagedVar(void **handle, void **host, char *device, const ch
     (void)device, (void)is_extern, (void)bytes, (void)is_constant, (void)is_global;
     add(&(struct entity){
         .host = host, .name = name, .image = image, .managed = host, .is_variable = true});
-    atomic_store(&has_managed, true);
+    atomic_store(&has_waiting, true);
 }
 
 /* Code of CUDA before 12 may have textures and surfaces of file scope; none of their kernels can
@@ -244,6 +245,16 @@ cudaError_t pt_rt_program_variable(const void *symbol, CUdeviceptr *address, siz
     return error;
 }
 
+/* What is wrong with one is told when something of it is used. */
+static void load_eagerly(void)
+{
+    CUmoduleLoadingMode mode;
+    if (cuModuleGetLoadingMode(&mode) != CUDA_SUCCESS || mode != CU_MODULE_EAGER_LOADING)
+        return;
+    for (struct image *image = images; image; image = image->next)
+        load(image);
+}
+
 static cudaError_t load_managed(void)
 {
     for (size_t i = 0; i < n_slots; i++) {
@@ -263,11 +274,13 @@ static cudaError_t load_managed(void)
 cudaError_t pt_rt_program_load_managed(void)
 {
     cudaError_t error = cudaSuccess;
-    if (!atomic_load_explicit(&has_managed, memory_order_relaxed))
+    if (!atomic_load_explicit(&has_waiting, memory_order_relaxed))
         return cudaSuccess;
     pthread_mutex_lock(&lock);
-    if (atomic_exchange(&has_managed, false))
+    if (atomic_exchange(&has_waiting, false)) {
+        load_eagerly();
         error = load_managed();
+    }
     pthread_mutex_unlock(&lock);
     return error;
 }
@@ -277,6 +290,6 @@ void pt_rt_program_forget_managed(void)
     pthread_mutex_lock(&lock);
     for (size_t i = 0; i < n_slots; i++)
         if (entities[i].image && entities[i].managed)
-            atomic_store(&has_managed, true);
+            atomic_store(&has_waiting, true);
     pthread_mutex_unlock(&lock);
 }

@@ -17,7 +17,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     pt_arena_init(&arena, &pt_malloc_allocator);
     arena.oom = &oom;
     if (!setjmp(oom)) {
-        bool is_read = pt_image_read(image, size, 90, &arena, &out) == PT_IMAGE_OK;
+        bool is_read =
+            pt_image_read(image, size, 90, PT_IMAGE_JIT_ALLOWED, &arena, &out) == PT_IMAGE_OK;
         if (is_read ? !out.len || !out.text[out.len - 1] : !strlen(out.message))
             abort();
     }

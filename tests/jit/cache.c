@@ -161,6 +161,20 @@ static void check_folder(const char *path)
     setenv("PTERA_CACHE", folder, 1);
 }
 
+/* The folder by CUDA's variables: `files` are in it afterwards. */
+static void check_variable(const char *name, const char *value, int files)
+{
+    char last[4096];
+    setenv("CUDA_CACHE_PATH", folder, 1);
+    unsetenv("PTERA_CACHE");
+    setenv(name, value, 1);
+    check_apart(runs_there);
+    CHECK_INT(list(last, sizeof last), files);
+    unsetenv(name);
+    unsetenv("CUDA_CACHE_PATH");
+    setenv("PTERA_CACHE", folder, 1);
+}
+
 /* ---- of another kernel ----------------------------------------------------------------------- */
 
 static void copy_file(const char *from, const char *to)
@@ -390,6 +404,11 @@ int main(void)
     close(open(file, O_CREAT | O_WRONLY, 0600));
     check_folder(file);
     unlink(file);
+    check_variable("CUDA_CACHE_DISABLE", "1", 0);
+    check_variable("CUDA_CACHE_MAXSIZE", "0", 0);
+    check_variable("PTERA_CACHE", "", 0);
+    check_variable("CUDA_CACHE_DISABLE", "0", 1);
+    empty_folder();
     check_owner();
     check_trim();
     check_no_room();

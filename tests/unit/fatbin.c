@@ -39,7 +39,8 @@ static struct file load(const char *name)
 static enum pt_image_status read_file(const char *name, unsigned sm)
 {
     struct file f = load(name);
-    enum pt_image_status status = pt_image_read(f.data, f.bytes, sm, &arena, &out);
+    enum pt_image_status status =
+        pt_image_read(f.data, f.bytes, sm, PT_IMAGE_JIT_ALLOWED, &arena, &out);
     if (status == PT_IMAGE_OK) /* it may lie in the image */
         out.text = pt_arena_text(&arena, out.text, out.len);
     free(f.data);
@@ -131,14 +132,16 @@ static void test_damage(void)
         for (size_t n = 4; n < f.bytes; n++) {
             uint8_t *cut = malloc(n);
             memcpy(cut, f.data, n);
-            CHECK_INT(pt_image_read(cut, n, 75, &arena, &out), PT_IMAGE_INVALID);
+            CHECK_INT(pt_image_read(cut, n, 75, PT_IMAGE_JIT_ALLOWED, &arena, &out),
+                      PT_IMAGE_INVALID);
             CHECK_TEXT(out.message, "the fatbinary is truncated or damaged");
             free(cut);
         }
         bool says = true;
         for (size_t n = 0; n < f.bytes; n++) {
             f.data[n] ^= 0xff;
-            enum pt_image_status status = pt_image_read(f.data, f.bytes, 75, &arena, &out);
+            enum pt_image_status status =
+                pt_image_read(f.data, f.bytes, 75, PT_IMAGE_JIT_ALLOWED, &arena, &out);
             says = says && (status == PT_IMAGE_OK ? out.len > 0 : out.message != NULL);
             f.data[n] ^= 0xff;
         }
@@ -150,13 +153,17 @@ static void test_damage(void)
 static void test_texts(void)
 {
     static const char text[] = "\n// x\n.version 8.0\n.target sm_80\n\0\0";
-    CHECK_INT(pt_image_read(text, PT_IMAGE_UNSIZED, 90, &arena, &out), PT_IMAGE_OK);
+    CHECK_INT(pt_image_read(text, PT_IMAGE_UNSIZED, 90, PT_IMAGE_JIT_ALLOWED, &arena, &out),
+              PT_IMAGE_OK);
     CHECK_INT(out.len, strlen(text));
-    CHECK_INT(pt_image_read(text, sizeof text, 90, &arena, &out), PT_IMAGE_OK);
+    CHECK_INT(pt_image_read(text, sizeof text, 90, PT_IMAGE_JIT_ALLOWED, &arena, &out),
+              PT_IMAGE_OK);
     CHECK_INT(out.len, strlen(text));
-    CHECK_INT(pt_image_read("", PT_IMAGE_UNSIZED, 90, &arena, &out), PT_IMAGE_INVALID);
+    CHECK_INT(pt_image_read("", PT_IMAGE_UNSIZED, 90, PT_IMAGE_JIT_ALLOWED, &arena, &out),
+              PT_IMAGE_INVALID);
     CHECK_TEXT(out.message, "the image is empty");
-    CHECK_INT(pt_image_read("\177ELF", 4, 90, &arena, &out), PT_IMAGE_INVALID);
+    CHECK_INT(pt_image_read("\177ELF", 4, 90, PT_IMAGE_JIT_ALLOWED, &arena, &out),
+              PT_IMAGE_INVALID);
     CHECK_TEXT(out.message, "the ELF image is truncated or damaged");
 }
 
@@ -168,7 +175,7 @@ struct wrapper {
 
 static enum pt_image_status read_wrapper(struct wrapper w, unsigned sm)
 {
-    return pt_image_read(&w, PT_IMAGE_UNSIZED, sm, &arena, &out);
+    return pt_image_read(&w, PT_IMAGE_UNSIZED, sm, PT_IMAGE_JIT_ALLOWED, &arena, &out);
 }
 
 static void test_wrappers(void)
@@ -187,7 +194,8 @@ static void test_wrappers(void)
     CHECK_INT(read_wrapper((struct wrapper){0x466243b1, 3, none.data, units}, 90),
               PT_IMAGE_INVALID);
     struct wrapper sized = {0x466243b1, 1, one.data, NULL};
-    CHECK_INT(pt_image_read(&sized, sizeof sized, 90, &arena, &out), PT_IMAGE_INVALID);
+    CHECK_INT(pt_image_read(&sized, sizeof sized, 90, PT_IMAGE_JIT_ALLOWED, &arena, &out),
+              PT_IMAGE_INVALID);
     CHECK_HAS(out.message, "wrapper");
     free(one.data);
     free(two.data);
@@ -207,24 +215,30 @@ static void test_cubins(void)
     size_t bytes;
     for (size_t n = 1; n < sizeof text; n++) {
         const void *cubin = write_cubin(text, n, 80, 0, &bytes);
-        CHECK_INT(pt_image_read(cubin, bytes, 90, &arena, &out), PT_IMAGE_OK);
+        CHECK_INT(pt_image_read(cubin, bytes, 90, PT_IMAGE_JIT_ALLOWED, &arena, &out), PT_IMAGE_OK);
         CHECK_INT(out.len, text[n - 1] ? n : n - 1);
         CHECK(!memcmp(out.text, text, out.len));
-        CHECK_INT(pt_image_read(cubin, PT_IMAGE_UNSIZED, 75, &arena, &out), PT_IMAGE_NO_PTX);
+        CHECK_INT(pt_image_read(cubin, PT_IMAGE_UNSIZED, 75, PT_IMAGE_JIT_ALLOWED, &arena, &out),
+                  PT_IMAGE_NO_PTX);
     }
     CHECK_HAS(out.message,
               "assembled for sm_80, which a device of compute capability 7.5 does not run");
     for (size_t n = 0; n < 3; n++) {
         const void *cubin = write_cubin("\0\0", n, 80, 0, &bytes);
-        CHECK_INT(pt_image_read(cubin, bytes, 90, &arena, &out), PT_IMAGE_INVALID);
+        CHECK_INT(pt_image_read(cubin, bytes, 90, PT_IMAGE_JIT_ALLOWED, &arena, &out),
+                  PT_IMAGE_INVALID);
         CHECK_TEXT(out.message, "the PTX inside is empty");
     }
     const void *hopper = write_cubin(text, 12, 90, 'a', &bytes),
                *family = write_cubin(text, 12, 100, 'f', &bytes);
-    CHECK_INT(pt_image_read(hopper, PT_IMAGE_UNSIZED, 90, &arena, &out), PT_IMAGE_OK);
-    CHECK_INT(pt_image_read(hopper, PT_IMAGE_UNSIZED, 100, &arena, &out), PT_IMAGE_NO_PTX);
-    CHECK_INT(pt_image_read(family, PT_IMAGE_UNSIZED, 103, &arena, &out), PT_IMAGE_OK);
-    CHECK_INT(pt_image_read(family, PT_IMAGE_UNSIZED, 120, &arena, &out), PT_IMAGE_NO_PTX);
+    CHECK_INT(pt_image_read(hopper, PT_IMAGE_UNSIZED, 90, PT_IMAGE_JIT_ALLOWED, &arena, &out),
+              PT_IMAGE_OK);
+    CHECK_INT(pt_image_read(hopper, PT_IMAGE_UNSIZED, 100, PT_IMAGE_JIT_ALLOWED, &arena, &out),
+              PT_IMAGE_NO_PTX);
+    CHECK_INT(pt_image_read(family, PT_IMAGE_UNSIZED, 103, PT_IMAGE_JIT_ALLOWED, &arena, &out),
+              PT_IMAGE_OK);
+    CHECK_INT(pt_image_read(family, PT_IMAGE_UNSIZED, 120, PT_IMAGE_JIT_ALLOWED, &arena, &out),
+              PT_IMAGE_NO_PTX);
 }
 
 /* Cut anywhere, and with any byte changed, a cubin gives a text or a message. */
@@ -237,12 +251,14 @@ static void test_damaged_cubins(void)
         uint8_t *copy = malloc(bytes);
         memcpy(copy, whole, bytes);
         copy[n] ^= 0xff;
-        enum pt_image_status status = pt_image_read(copy, bytes, 90, &arena, &out);
+        enum pt_image_status status =
+            pt_image_read(copy, bytes, 90, PT_IMAGE_JIT_ALLOWED, &arena, &out);
         says = says && (status == PT_IMAGE_OK ? out.len > 0 : out.message != NULL);
         free(copy);
         copy = malloc(n ? n : 1);
         memcpy(copy, whole, n);
-        is_cut = is_cut && (n < 4 || pt_image_read(copy, n, 90, &arena, &out) != PT_IMAGE_OK);
+        is_cut = is_cut && (n < 4 || pt_image_read(copy, n, 90, PT_IMAGE_JIT_ALLOWED, &arena,
+                                                   &out) != PT_IMAGE_OK);
         free(copy);
     }
     CHECK(says);

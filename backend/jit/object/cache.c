@@ -69,6 +69,11 @@ static void hash_of(const struct jit_key *key, struct header h, const struct jit
     llvm_blake3_hasher_finalize(&s, hash, LLVM_BLAKE3_OUT_LEN);
 }
 
+static off_t most_bytes(void)
+{
+    return pt_cache_folder_most(JIT_CACHE_BYTES);
+}
+
 /* ---- reading --------------------------------------------------------------------------------- */
 
 /* Only what this user wrote for this key, and all of it. */
@@ -78,7 +83,7 @@ static bool read_file(int fd, const struct jit_key *key, struct jit_object *obje
     struct header h;
     uint8_t hash[LLVM_BLAKE3_OUT_LEN];
     if (fstat(fd, &st) || !S_ISREG(st.st_mode) || !pt_cache_folder_is_safe(&st) ||
-        st.st_size > JIT_CACHE_BYTES || !jit_io_read(fd, &h, sizeof h) ||
+        st.st_size > most_bytes() || !jit_io_read(fd, &h, sizeof h) ||
         memcmp(h.magic, magic, sizeof magic) || (uint64_t)st.st_size != h.size + sizeof h)
         return false;
     object->scratch_bytes = h.scratch_bytes;
@@ -188,9 +193,10 @@ static void trim(int folder_fd)
         return;
     }
     struct entry *list = list_entries(dir, &n, &bytes);
-    if (bytes > JIT_CACHE_BYTES) {
+    off_t most = most_bytes();
+    if (bytes > most) {
         qsort(list, n, sizeof *list, by_age);
-        for (size_t i = 0; i < n && bytes > JIT_CACHE_BYTES / 4 * 3; i++)
+        for (size_t i = 0; i < n && bytes > most / 4 * 3; i++)
             if (unlinkat(fd, list[i].name, 0) == 0)
                 bytes -= list[i].bytes;
     }
@@ -204,7 +210,7 @@ static void trim(int folder_fd)
 static bool is_allowed(size_t bytes)
 {
     struct rlimit most;
-    return bytes <= (size_t)JIT_CACHE_BYTES && getrlimit(RLIMIT_FSIZE, &most) == 0 &&
+    return bytes <= (size_t)most_bytes() && getrlimit(RLIMIT_FSIZE, &most) == 0 &&
            bytes <= most.rlim_cur;
 }
 
@@ -239,7 +245,7 @@ void jit_cache_write(const struct jit_key *key, const struct jit_object *object)
     int dir = pt_cache_folder_path() ? pt_cache_folder_open(&why) : -1;
     if (dir < 0)
         return;
-    if (atomic_fetch_add(&writes, 1) % JIT_CACHE_TRIM == 0)
+    if (atomic_fetch_add(&writes, 1) % JIT_CACHE_TRIM == 0 || most_bytes() < JIT_CACHE_BYTES)
         trim(dir);
     memcpy(h.magic, magic, sizeof magic);
     hash_of(key, h, object, h.hash);

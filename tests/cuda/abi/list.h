@@ -21,7 +21,8 @@ extern const unsigned n_our_facts, n_their_facts;
     X(CUDA_HOST_NODE_PARAMS) X(CUDA_MEMCPY_NODE_PARAMS) X(CUgraphNodeParams) X(CUgraphEdgeData) \
     X(CUDA_GRAPH_INSTANTIATE_PARAMS) X(CUgraphExecUpdateResultInfo) X(CUaccessPolicyWindow) \
     X(CUDA_RESOURCE_DESC) X(CUDA_TEXTURE_DESC) X(CUDA_RESOURCE_VIEW_DESC) \
-    X(CUgraphNodeType) X(CUresult) X(CUdeviceptr) X(CUtensorMap) X(CUtensorMapDataType)
+    X(CUgraphNodeType) X(CUresult) X(CUdeviceptr) X(CUdevResource) X(CUtensorMap) \
+    X(CUtensorMapDataType)
 #define OFFSETS(X) \
     X(CUDA_MEMCPY2D, srcPitch) X(CUDA_MEMCPY2D, dstMemoryType) X(CUDA_MEMCPY2D, Height) \
     X(CUDA_MEMCPY3D, srcHeight) X(CUDA_MEMCPY3D, dstXInBytes) X(CUDA_MEMCPY3D, dstArray) \
@@ -34,6 +35,7 @@ extern const unsigned n_our_facts, n_their_facts;
     X(CUgraphNodeParams, kernel) X(CUDA_KERNEL_NODE_PARAMS, kernelParams) \
     X(CUDA_KERNEL_NODE_PARAMS, ctx) X(CUDA_MEMSET_NODE_PARAMS, height) \
     X(CUDA_ARRAY3D_DESCRIPTOR, Flags) X(CUdevprop, textureAlign) \
+    X(CUdevResource, sm) X(CUdevResource, sm.smCoscheduledAlignment) \
     X(CUgraphExecUpdateResultInfo, errorFromNode)
 #define VALUES(X) \
     X(CU_TENSOR_MAP_DATA_TYPE_TFLOAT32_FTZ) X(CU_TENSOR_MAP_DATA_TYPE_BFLOAT16) \

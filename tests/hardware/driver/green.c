@@ -83,6 +83,47 @@ void part_green(void)
     SAY(cuGreenCtxDestroy(NULL));
 }
 
+/* What a split leaves, and what can be made of it. */
+void part_green_split(void)
+{
+    CUdevResource whole, halves[2], some[3], rest;
+    CUdevResourceDesc desc;
+    CUgreenCtx green;
+    unsigned n, flags;
+    int active;
+    SAY(cuDeviceGetDevResource(0, &whole, CU_DEV_RESOURCE_TYPE_SM));
+    SAY(cuInit(0));
+    memset(&whole, 0, sizeof whole);
+    SAY(cuDeviceGetDevResource(0, &whole, CU_DEV_RESOURCE_TYPE_SM));
+    printf("%u %u %u\n", whole.sm.smCount, whole.sm.minSmPartitionSize,
+           whole.sm.smCoscheduledAlignment);
+    n = 2;
+    memset(halves, 0, sizeof halves);
+    SAY(cuDevSmResourceSplitByCount(halves, &n, &whole, &rest, 0, 64));
+    printf("%u: %u %u %u, %u %u %u, rest %u %u %u\n", n, halves[0].sm.smCount,
+           halves[0].sm.minSmPartitionSize, halves[0].sm.smCoscheduledAlignment,
+           halves[1].sm.smCount, halves[1].sm.minSmPartitionSize,
+           halves[1].sm.smCoscheduledAlignment, rest.sm.smCount, rest.sm.minSmPartitionSize,
+           rest.sm.smCoscheduledAlignment);
+    MAKE(desc, cuDevResourceGenerateDesc(&desc, halves, 1));
+    MAKE(green, cuGreenCtxCreate(&green, desc, 0, CU_GREEN_CTX_DEFAULT_STREAM));
+    MAKE(green, cuGreenCtxCreate(&green, desc, 0, CU_GREEN_CTX_DEFAULT_STREAM));
+    SAY(cuDevicePrimaryCtxGetState(0, &flags, &active));
+    printf("active %d\n", active);
+    n = 4;
+    SAY(cuDevSmResourceSplitByCount(some, &n, &halves[0], &rest, 0, 16));
+    printf("%u, rest %u\n", n, rest.sm.smCount);
+    n = 0;
+    SAY(cuDevSmResourceSplitByCount(some, &n, &whole, NULL, 0, 16));
+    n = 2;
+    SAY(cuDevSmResourceSplitByCount(some, &n, NULL, NULL, 0, 16));
+    n = 1;
+    SAY(cuDevSmResourceSplitByCount(some, &n, &whole, NULL,
+                                    CU_DEV_SM_RESOURCE_SPLIT_IGNORE_SM_COSCHEDULING, 2));
+    printf("%u of %u\n", n, some[0].sm.smCount);
+    MAKE(desc, cuDevResourceGenerateDesc(&desc, halves, 2));
+}
+
 static int logged;
 
 static void take(void *data, CUlogLevel level, char *text, size_t length)

@@ -1,8 +1,9 @@
-/* What the driver and the runtime library answer: driver_calls [PART]. It is built with NVIDIA's
- * headers, runs on a GPU and here; driver_calls.txt is what an H100 made of it. Each part runs in a
- * process of its own; without an argument all do. */
+/* What the driver and the runtime library answer: driver_calls [PART [untitled]]. It is built with
+ * NVIDIA's headers, runs on a GPU and here; driver_calls.txt is what an H100 made of it. Each part
+ * runs in a process of its own; without an argument all do. */
 #include "tests/hardware/driver/say.h"
 #include <signal.h>
+#include <stdbool.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -74,9 +75,10 @@ static void ended(int signal)
     _exit(0);
 }
 
-static void run(size_t i)
+static void run(size_t i, bool has_title)
 {
-    printf("== %s\n", parts[i].name);
+    if (has_title)
+        printf("== %s\n", parts[i].name);
     fflush(stdout);
     pid_t child = fork();
     if (child == 0) {
@@ -96,6 +98,6 @@ int main(int argc, char **argv)
 {
     for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++)
         if (argc < 2 || strcmp(argv[1], parts[i].name) == 0)
-            run(i);
+            run(i, argc < 3);
     return 0;
 }
