@@ -88,14 +88,31 @@ static struct span span_at(const struct pt_texture *t, int axis, double x, int32
 
 /* ---- texels of a level ----------------------------------------------------------------------- */
 
-static uint64_t address_of(const struct pt_texture *t, const struct span *span, uint32_t layer,
-                           unsigned i)
+/* A texel's side of a block, as a logarithm. */
+static unsigned block_side(const struct pt_texture *t)
+{
+    return t->block ? PT_TEXTURE_BLOCK_SIDE_LOG : 0;
+}
+
+/* The texel at x, y of a slice is a footprint's `i`. */
+static void put(const struct pt_texture *t, uint32_t x, uint32_t y, uint32_t slice, unsigned i,
+                struct pt_footprint *footprint)
+{
+    unsigned side = block_side(t), inside = (1u << side) - 1;
+    footprint->at[i] = (uint8_t)((x & inside) + ((y & inside) << side));
+    footprint->address[i] = t->texels + (uint64_t)slice * t->slice + (y >> side) * t->pitch +
+                            (uint64_t)(x >> side) * t->texel_bytes;
+}
+
+static void put_texel(const struct pt_texture *t, const struct span *span, uint32_t layer,
+                      unsigned i, unsigned at, struct pt_footprint *footprint)
 {
     int32_t x = span[0].at[i & 1], y = span[1].at[i >> 1 & 1],
             z = t->layers ? (int32_t)layer : span[2].at[i >> 2];
-    return x < 0 || y < 0 || z < 0 ? 0
-                                   : t->texels + (uint64_t)z * t->slice + (uint64_t)y * t->pitch +
-                                         (uint64_t)x * t->texel_bytes;
+    if (x < 0 || y < 0 || z < 0)
+        footprint->address[at] = 0;
+    else
+        put(t, (uint32_t)x, (uint32_t)y, (uint32_t)z, at, footprint);
 }
 
 static bool is_beyond(const struct pt_texture *t, int axis, int32_t i)
@@ -104,15 +121,15 @@ static bool is_beyond(const struct pt_texture *t, int axis, int32_t i)
 }
 
 /* Texels beyond an edge are the next face's; a corner's fourth is none. */
-static uint64_t address_of_seamless(const struct pt_texture *t, const struct span *span,
-                                    uint32_t slice, unsigned i)
+static void put_seamless(const struct pt_texture *t, const struct span *span, uint32_t slice,
+                         unsigned i, unsigned at_texel, struct pt_footprint *footprint)
 {
     int32_t at[2] = {span[0].at[i & 1], span[1].at[i >> 1 & 1]};
     uint32_t face = slice % PT_TEXTURE_FACES;
     if (is_beyond(t, 0, at[0]) || is_beyond(t, 1, at[1]))
         pt_texture_cube_fold(t->size[0], &face, at);
-    return t->texels + (uint64_t)(slice - slice % PT_TEXTURE_FACES + face) * t->slice +
-           (uint64_t)(uint32_t)at[1] * t->pitch + (uint64_t)(uint32_t)at[0] * t->texel_bytes;
+    put(t, (uint32_t)at[0], (uint32_t)at[1], slice - slice % PT_TEXTURE_FACES + face, at_texel,
+        footprint);
 }
 
 static uint32_t split(uint32_t part, uint32_t by)
@@ -141,9 +158,10 @@ static unsigned weigh(const struct span *span, uint32_t whole, uint32_t *weight)
 
 void pt_texture_lay_out(struct pt_texture *t)
 {
-    uint64_t row = (uint64_t)t->size[0] * t->texel_bytes;
+    unsigned side = block_side(t), inside = (1u << side) - 1;
+    uint64_t row = (uint64_t)((t->size[0] + inside) >> side) * t->texel_bytes;
     t->pitch = (row + PT_TEXTURE_ROW_ALIGN - 1) / PT_TEXTURE_ROW_ALIGN * PT_TEXTURE_ROW_ALIGN;
-    t->slice = t->pitch * t->size[1];
+    t->slice = t->pitch * ((t->size[1] + inside) >> side);
 }
 
 static uint32_t half_of(uint32_t size)
@@ -224,8 +242,7 @@ static void locate_level(const struct pt_texture *t, const struct pt_sample *s, 
     footprint->present |= present << first;
     for (; present; present &= present - 1) {
         unsigned i = (unsigned)__builtin_ctz(present);
-        footprint->address[first + i] =
-            is_seamless ? address_of_seamless(t, span, layer, i) : address_of(t, span, layer, i);
+        (is_seamless ? put_seamless : put_texel)(t, span, layer, i, first + i, footprint);
     }
 }
 
@@ -268,7 +285,7 @@ void pt_texture_locate_whole(const struct pt_texture *t, const struct pt_sample 
         span[i].at[0] = (int32_t)at;
         footprint->present &= at < l.size[i];
     }
-    footprint->address[0] = address_of(&l, span, layer, 0);
+    put_texel(&l, span, layer, 0, 0, footprint);
 }
 
 void pt_texture_locate_gather(const struct pt_texture *t, const struct pt_sample *s,
@@ -280,5 +297,5 @@ void pt_texture_locate_gather(const struct pt_texture *t, const struct pt_sample
     footprint->is_filtered = false;
     footprint->present = 0xf;
     for (unsigned i = 0; i < sizeof corner; i++)
-        footprint->address[i] = address_of(t, span, layer, corner[i]);
+        put_texel(t, span, layer, corner[i], i, footprint);
 }

@@ -28,6 +28,9 @@
  * (signed), rounded to a whole number of these, halves upwards, at least -1, and divided in f32.
  * How eight bits signed become 1/32767: widen_s8 in texture.c.
  *
+ * Of 10-10-10-2 each channel is widened to 16 bits, by its upper bits again, to be filtered or
+ * gathered; the border's colour has 16 bits, of which ten are left where there is no filter.
+ *
  * Integers are filtered, too: of 8 and 16 bits the sum is rounded, halves upwards, of 32 it loses
  * its fraction.
  *
@@ -58,7 +61,8 @@
  * sRGB: 256 numbers, of 8 bits precision; of one and two channels the first is converted, of four
  * the first three. They are kept as eight at a time, with one exponent: the last one's. In sums
  * all lose what is below 8 bits at the largest exponent among those with a weight; the sum is
- * exact, and rounded to a half, halves upwards.
+ * exact, and rounded to a half, halves upwards. Of two planes or levels both lose what is below
+ * 2^(4 * floor(e / 4) - 30) with e the largest exponent as a half stores it.
  *
  * Offsets are added to texels before they are addressed. They have four bits, in gathers six; in
  * one dimension y is moved by the next four, which tells where a border is.
@@ -66,12 +70,18 @@
  * In one dimension without layers there is a y, too, which is 0: with a border, half of a filtered
  * sample is it.
  *
+ * Blocks: texture_block.h. Their texels are filtered as such texels of arrays are. Arrays of blocks
+ * with fewer than four channels have 1 for the fourth, also where there is no texel; views of words
+ * as such blocks have 0.
+ *
  * tests/hardware/golden/README.md tells of the experiments. */
 #ifndef PTERA_BACKEND_SEMANTICS_TEXTURE_H
 #define PTERA_BACKEND_SEMANTICS_TEXTURE_H
 
 #include <stdbool.h>
 #include <stdint.h>
+
+#include "backend/semantics/texture_block.h"
 
 enum {
     PT_TEXTURE_CHANNELS = 4,
@@ -95,7 +105,8 @@ enum pt_texel {
     PT_TEXEL_UNORM8,
     PT_TEXEL_UNORM16,
     PT_TEXEL_SNORM8,
-    PT_TEXEL_SNORM16
+    PT_TEXEL_SNORM16,
+    PT_TEXEL_UNORM10 /* three of ten bits and one of two, in a word */
 };
 
 /* As the driver API numbers them. */
@@ -112,7 +123,7 @@ struct pt_texture {
     uint32_t size[PT_TEXTURE_AXES]; /* 1 where there is no such axis */
     uint32_t layers;                /* slices that are layers or faces; 0: it has none */
     uint8_t axes, memory, texel, n_channels;
-    uint8_t texel_bytes;
+    uint8_t texel_bytes; /* or those of a block of them */
     bool is_normalized, is_linear;
     uint8_t address[PT_TEXTURE_AXES];
     bool is_cube, is_layered; /* faces; layers, of cubes too */
@@ -122,7 +133,9 @@ struct pt_texture {
     int16_t bias, min_level, max_level; /* in 1/256 of a level */
     uint16_t anisotropy;
     uint32_t border[PT_TEXTURE_CHANNELS]; /* a texel of the border's colour */
-    uint64_t unused_end;
+    uint8_t block;  /* enum pt_texture_block: `texel` is what its texels become */
+    bool is_opaque; /* the fourth channel is 1 whatever lies there */
+    uint8_t unused_end[6];
 };
 _Static_assert(sizeof(struct pt_texture) == 96, "read in whole vectors, without padding");
 
@@ -153,6 +166,7 @@ struct pt_sample {
 /* Where a sample's texels lie, and what each one counts. */
 struct pt_footprint {
     uint64_t address[PT_TEXTURE_FOOTPRINT]; /* 0: the border's colour */
+    uint8_t at[PT_TEXTURE_FOOTPRINT];       /* of blocks: which of its texels */
     uint32_t weight[PT_TEXTURE_FOOTPRINT];
     uint32_t present; /* the texels that there are, as bits; none: the result is 0 */
     bool is_filtered; /* else it is the first one as it is */

@@ -5,15 +5,41 @@
 #include "backend/semantics/half.h"
 #include "backend/semantics/texture.h"
 
-enum { GUARD_BITS = 4, PLANE_STEP = 4 };
+enum { PLANE_STEP = 4, ONE = 0x3f800000, SRGB_BITS = 14 };
 
 /* ---- channels -------------------------------------------------------------------------------- */
+
+static unsigned channel_bytes(enum pt_texel texel)
+{
+    switch (texel) {
+    case PT_TEXEL_U8:
+    case PT_TEXEL_UNORM8:
+    case PT_TEXEL_S8:
+    case PT_TEXEL_SNORM8:
+        return 1;
+    case PT_TEXEL_U16:
+    case PT_TEXEL_UNORM16:
+    case PT_TEXEL_S16:
+    case PT_TEXEL_SNORM16:
+    case PT_TEXEL_F16:
+        return 2;
+    default:
+        return 4;
+    }
+}
 
 static uint32_t channel_bits(const void *p, unsigned bytes)
 {
     uint32_t bits = 0;
     memcpy(&bits, p, bytes);
     return bits;
+}
+
+/* A channel of 10-10-10-2 in 16 bits: its upper ones again. */
+static uint32_t widened_ten(uint32_t word, unsigned i)
+{
+    uint32_t ten = word >> 10 * i & 0x3ff;
+    return i < 3 ? ten << 6 | ten >> 4 : ten * (UINT16_MAX / 3);
 }
 
 /* One channel as it is read: widened, normalised ones as integers. */
@@ -35,9 +61,17 @@ static uint32_t channel_of(enum pt_texel texel, const void *p, unsigned i)
         return (uint32_t)(int16_t)channel_bits(bytes + 2 * i, 2);
     case PT_TEXEL_F16:
         return pt_half_to_f32(channel_bits(bytes + 2 * i, 2), PT_F16);
+    case PT_TEXEL_UNORM10:
+        return widened_ten(channel_bits(bytes, 4), i);
     default:
         return channel_bits(bytes + 4 * i, 4);
     }
+}
+
+/* What the border's colour is kept as: that of 10-10-10-2 in 16 bits. */
+static enum pt_texel border_texel(const struct pt_texture *t)
+{
+    return t->texel == PT_TEXEL_UNORM10 ? PT_TEXEL_UNORM16 : (enum pt_texel)t->texel;
 }
 
 /* The nearest multiple of 1 / most from `least` to 1; of two the lower one. */
@@ -105,12 +139,20 @@ static uint32_t srgb_of(float f)
 
 void pt_texture_set_border(struct pt_texture *t, const float *colour)
 {
-    unsigned bytes = t->texel_bytes / t->n_channels;
+    unsigned bytes = channel_bytes(border_texel(t));
     memset(t->border, 0, sizeof t->border);
     for (unsigned i = 0; i < t->n_channels; i++) {
-        uint32_t bits = is_srgb(t, i) ? srgb_of(colour[i]) : border_bits(t->texel, colour[i]);
+        uint32_t bits =
+            is_srgb(t, i) ? srgb_of(colour[i]) : border_bits(border_texel(t), colour[i]);
         memcpy((uint8_t *)t->border + i * bytes, &bits, bytes);
     }
+}
+
+/* Of no texel the border's. */
+static uint32_t value_of(const struct pt_texture *t, const uint32_t *texel, unsigned channel)
+{
+    return texel ? channel_of(t->texel, texel, channel)
+                 : channel_of(border_texel(t), t->border, channel);
 }
 
 /* ---- filtering ------------------------------------------------------------------------------- */
@@ -149,6 +191,16 @@ static uint32_t special_of(const uint32_t *value, unsigned present, uint32_t nan
     return infinities == 3 ? nan : infinities == 2 ? 0xff800000 : infinities ? 0x7f800000 : 0;
 }
 
+/* Of a sum: bits that its terms have below the largest one's exponent; that a result has; the
+ * finest one that it has at all. */
+struct precision {
+    int terms, result, unit;
+};
+static const struct precision single_sum = {27, 23, -149}, half_sum = {14, 10, -24},
+                              srgb_sum = {7, 10, -24};
+
+typedef int64_t plane_sum(const uint32_t *value, const uint32_t *weight, int finest, int *exponent);
+
 /* Of the four texels of a plane, in 2^(exponent - 127 - finest - 8). */
 static int64_t sum_plane(const uint32_t *value, const uint32_t *weight, int finest, int *exponent)
 {
@@ -168,6 +220,28 @@ static int64_t sum_plane(const uint32_t *value, const uint32_t *weight, int fine
     return sum;
 }
 
+/* The bits before the point of an sRGB number as it is stored: eight have one exponent, their
+ * last one's. */
+static int srgb_bits(uint32_t byte)
+{
+    return 32 - __builtin_clz(srgb[byte | 7]);
+}
+
+/* sRGB numbers lose what is below eight bits of the longest one that has a weight. */
+static int64_t sum_srgb_plane(const uint32_t *value, const uint32_t *weight, int finest,
+                              int *exponent)
+{
+    int bits = 8;
+    int64_t sum = 0;
+    for (unsigned i = 0; i < 4; i++)
+        if (weight[i] && srgb_bits(value[i]) > bits)
+            bits = srgb_bits(value[i]);
+    for (unsigned i = 0; i < 4; i++)
+        sum += (int64_t)(srgb[value[i]] >> (bits - 8) << (bits - 8)) * weight[i];
+    *exponent = 127 - SRGB_BITS + bits - 1;
+    return sum >> (bits - 1 - finest); /* without a rest */
+}
+
 static int64_t shifted(int64_t n, int by)
 {
     return n >> (by < 63 ? by : 63);
@@ -175,35 +249,36 @@ static int64_t shifted(int64_t n, int by)
 
 /* Four by four, of which each is a sum by itself. Their exponents count in fours: what is below the
  * largest one's unit is lost, downwards. */
-static uint32_t sum_all(const uint32_t *value, const uint32_t *weight, unsigned present,
-                        uint32_t zero, int digits, int unit)
+static uint32_t sum_all(plane_sum *sum_one, const uint32_t *value, const uint32_t *weight,
+                        unsigned present, uint32_t zero, struct precision p)
 {
-    int finest = digits + GUARD_BITS, most = 0;
+    int most = 0;
     int64_t sum = 0;
     for (unsigned i = 0; i < PT_TEXTURE_FOOTPRINT; i += 4) {
         int exponent;
         if (!(present >> i & 0xf))
             continue;
-        int64_t part = sum_plane(value + i, weight + i, finest, &exponent);
+        int64_t part = sum_one(value + i, weight + i, p.terms, &exponent);
         part *= 1 << exponent % PLANE_STEP;
         exponent -= exponent % PLANE_STEP;
         int apart = exponent - most;
         sum = apart > 0 ? part + shifted(sum, apart) : sum + shifted(part, -apart);
         most = apart > 0 ? exponent : most;
     }
-    return sum ? round_sum(sum, most - 127 - finest - 8, digits, unit) : zero;
+    return sum ? round_sum(sum, most - 127 - p.terms - 8, p.result, p.unit) : zero;
 }
 
 static uint32_t filter_float(const uint32_t *value, const uint32_t *weight, unsigned present,
-                             int digits, int unit)
+                             struct precision p)
 {
     uint32_t sign = 0x80000000;
-    uint32_t special = special_of(value, present, 0x7fffffffu >> (23 - digits) << (23 - digits));
+    uint32_t special =
+        special_of(value, present, 0x7fffffffu >> (23 - p.result) << (23 - p.result));
     if (special)
         return special;
     for (unsigned i = 0; i < PT_TEXTURE_FOOTPRINT; i++)
         sign &= present >> i & 1 ? value[i] : sign;
-    return sum_all(value, weight, present, sign, digits, unit);
+    return sum_all(sum_plane, value, weight, present, sign, p);
 }
 
 static int64_t weighted(const uint32_t *value, const uint32_t *weight)
@@ -255,15 +330,16 @@ static uint32_t filter(const struct pt_texture *t, const uint32_t *value, const 
     case PT_TEXEL_UNORM8:
         return pt_lane_u32((float)((weighted(value, weight) * 257 + 128) >> 8) / 65535);
     case PT_TEXEL_UNORM16:
+    case PT_TEXEL_UNORM10:
         return pt_lane_u32((float)((weighted(value, weight) + 128) >> 8) / 65535);
     case PT_TEXEL_SNORM8:
         return signed_fraction(widen_s8((int32_t)weighted(value, weight)), 32767);
     case PT_TEXEL_SNORM16:
         return signed_fraction((int32_t)((weighted(value, weight) + 128) >> 8), 32767);
     case PT_TEXEL_F16:
-        return filter_float(value, weight, present, 10, -24);
+        return filter_float(value, weight, present, half_sum);
     default:
-        return filter_float(value, weight, present, 23, -149);
+        return filter_float(value, weight, present, single_sum);
     }
 }
 
@@ -278,34 +354,16 @@ static uint32_t normalize(enum pt_texel texel, uint32_t value)
         return signed_fraction((int32_t)value, 127);
     case PT_TEXEL_SNORM16:
         return signed_fraction((int32_t)value, 32767);
+    case PT_TEXEL_UNORM10:
+        return pt_lane_u32((float)(value >> 6) / 0x3ff);
     default:
         return value;
     }
 }
 
-/* The bits before the point of an sRGB number as it is stored: eight have one exponent, their
- * last one's. */
-static int srgb_bits(uint32_t byte)
-{
-    return 32 - __builtin_clz(srgb[byte | 7]);
-}
-
-/* Numbers lose what is below eight bits of the longest one that has a weight; the sum is exact and
- * a half. */
 static uint32_t filter_srgb(const uint32_t *value, const uint32_t *weight, unsigned present)
 {
-    int bits = 8;
-    int64_t sum = 0;
-    for (unsigned left = present; left; left &= left - 1) {
-        unsigned i = (unsigned)__builtin_ctz(left);
-        if (weight[i] && srgb_bits(value[i]) > bits)
-            bits = srgb_bits(value[i]);
-    }
-    for (unsigned left = present; left; left &= left - 1) {
-        unsigned i = (unsigned)__builtin_ctz(left);
-        sum += (int64_t)(srgb[value[i]] >> (bits - 8) << (bits - 8)) * weight[i];
-    }
-    return sum ? round_sum(sum, -14 - 8, 10, -24) : 0;
+    return sum_all(sum_srgb_plane, value, weight, present, 0, srgb_sum);
 }
 
 static uint32_t result_of(const struct pt_texture *t, const struct pt_footprint *footprint,
@@ -318,33 +376,54 @@ static uint32_t result_of(const struct pt_texture *t, const struct pt_footprint 
     return is_srgb(t, channel) ? linear_of(*value) : normalize(t->texel, *value);
 }
 
+/* Makes texels of the blocks that were read. */
+static void unpack(const struct pt_texture *t, const struct pt_footprint *footprint,
+                   uint32_t texel[PT_TEXTURE_FOOTPRINT][PT_TEXTURE_CHANNELS])
+{
+    for (uint32_t left = t->block ? footprint->present : 0; left; left &= left - 1) {
+        unsigned i = (unsigned)__builtin_ctz(left);
+        uint32_t block[PT_TEXTURE_CHANNELS];
+        memcpy(block, texel[i], sizeof block);
+        if (footprint->address[i])
+            pt_texture_block_decode(t->block, block, footprint->at[i], texel[i]);
+    }
+}
+
 void pt_texture_filter(const struct pt_texture *t, const struct pt_footprint *footprint,
                        uint32_t texel[PT_TEXTURE_FOOTPRINT][PT_TEXTURE_CHANNELS], uint32_t *result)
 {
+    unpack(t, footprint, texel);
     for (unsigned k = 0; k < PT_TEXTURE_CHANNELS; k++) {
         uint32_t value[PT_TEXTURE_FOOTPRINT] = {0};
         for (uint32_t left = k < t->n_channels ? footprint->present : 0; left; left &= left - 1) {
             unsigned i = (unsigned)__builtin_ctz(left);
-            value[i] = channel_of(t->texel, footprint->address[i] ? texel[i] : t->border, k);
+            value[i] = value_of(t, footprint->address[i] ? texel[i] : NULL, k);
         }
         result[k] = result_of(t, footprint, k, value);
     }
+    if (t->is_opaque)
+        result[PT_TEXTURE_CHANNELS - 1] = ONE;
 }
 
-/* Signed bytes are widened as they are for sums. */
+/* Signed bytes and channels of ten bits are widened as they are for sums. */
 static uint32_t gathered(enum pt_texel texel, uint32_t value)
 {
-    return texel == PT_TEXEL_SNORM8 ? signed_fraction(widen_s8((int32_t)value * 256), 32767)
-                                    : normalize(texel, value);
+    if (texel == PT_TEXEL_SNORM8)
+        return signed_fraction(widen_s8((int32_t)value * 256), 32767);
+    return normalize(texel == PT_TEXEL_UNORM10 ? PT_TEXEL_UNORM16 : texel, value);
 }
 
 void pt_texture_gather(const struct pt_texture *t, const struct pt_footprint *footprint,
                        uint32_t component,
                        uint32_t texel[PT_TEXTURE_FOOTPRINT][PT_TEXTURE_CHANNELS], uint32_t *result)
 {
+    bool is_one = t->is_opaque && component == PT_TEXTURE_CHANNELS - 1;
+    unpack(t, footprint, texel);
     for (unsigned i = 0; i < PT_TEXTURE_CHANNELS; i++) {
-        const void *from = footprint->address[i] ? texel[i] : t->border;
-        uint32_t value = component < t->n_channels ? channel_of(t->texel, from, component) : 0;
-        result[i] = is_srgb(t, component) ? linear_of(value) : gathered(t->texel, value);
+        const uint32_t *from = footprint->address[i] ? texel[i] : NULL;
+        uint32_t value = component < t->n_channels ? value_of(t, from, component) : 0;
+        result[i] = is_one                  ? ONE
+                    : is_srgb(t, component) ? linear_of(value)
+                                            : gathered(t->texel, value);
     }
 }

@@ -27,11 +27,35 @@ unsigned pt_cu_array_is_normalized(CUarray_format format)
     return (unsigned)format - first < n ? (unsigned)format - first + 1 : 0;
 }
 
+const struct pt_cu_array_blocks *pt_cu_array_blocks(CUarray_format format)
+{
+    enum { FIRST = 0x91 };
+    static const struct pt_cu_array_blocks blocks[] = {
+        {PT_TEXTURE_BC1, 8, 4, PT_TEXEL_UNORM8, false},
+        {PT_TEXTURE_BC1, 8, 4, PT_TEXEL_UNORM8, true},
+        {PT_TEXTURE_BC2, 16, 4, PT_TEXEL_UNORM8, false},
+        {PT_TEXTURE_BC2, 16, 4, PT_TEXEL_UNORM8, true},
+        {PT_TEXTURE_BC3, 16, 4, PT_TEXEL_UNORM8, false},
+        {PT_TEXTURE_BC3, 16, 4, PT_TEXEL_UNORM8, true},
+        {PT_TEXTURE_BC4_UNSIGNED, 8, 1, PT_TEXEL_UNORM16, false},
+        {PT_TEXTURE_BC4_SIGNED, 8, 1, PT_TEXEL_SNORM16, false},
+        {PT_TEXTURE_BC5_UNSIGNED, 16, 2, PT_TEXEL_UNORM16, false},
+        {PT_TEXTURE_BC5_SIGNED, 16, 2, PT_TEXEL_SNORM16, false},
+        {PT_TEXTURE_BC6_UNSIGNED, 16, 3, PT_TEXEL_F16, false},
+        {PT_TEXTURE_BC6_SIGNED, 16, 3, PT_TEXEL_F16, false},
+        {PT_TEXTURE_BC7, 16, 4, PT_TEXEL_UNORM8, false},
+        {PT_TEXTURE_BC7, 16, 4, PT_TEXEL_UNORM8, true}};
+    unsigned i = (unsigned)format - FIRST;
+    return i < sizeof blocks / sizeof *blocks ? &blocks[i] : NULL;
+}
+
 size_t pt_cu_array_channel_bytes(CUarray_format format)
 {
     unsigned normalized = pt_cu_array_is_normalized(format);
     if (normalized)
         return 1 + (normalized - 1) / 3 % 2;
+    if ((unsigned)format == PT_CU_ARRAY_10_10_10_2)
+        return 1;
     switch (format) {
     case CU_AD_FORMAT_UNSIGNED_INT8:
     case CU_AD_FORMAT_SIGNED_INT8:
@@ -70,10 +94,14 @@ static bool is_within(const CUDA_ARRAY3D_DESCRIPTOR *d)
     return d->Width <= (d->Height || !is_surface ? line : short_line) && d->Height <= rows;
 }
 
-/* 10-10-10-2, blocks. */
-static bool is_other_format(CUarray_format format)
+static bool has_channels(const CUDA_ARRAY3D_DESCRIPTOR *d)
 {
-    return format == 0x50 || (format >= 0x91 && format <= 0x9e);
+    const struct pt_cu_array_blocks *blocks = pt_cu_array_blocks(d->Format);
+    unsigned normalized = pt_cu_array_is_normalized(d->Format);
+    if (blocks || (unsigned)d->Format == PT_CU_ARRAY_10_10_10_2)
+        return d->NumChannels == (blocks ? blocks->channels : PT_TEXTURE_CHANNELS);
+    return normalized ? d->NumChannels == 1u << (normalized - 1) % 3
+                      : d->NumChannels == 1 || d->NumChannels == 2 || d->NumChannels == 4;
 }
 
 /* What the driver of an H100 refuses; a depth texture and a picture that is drawn have formats of
@@ -84,14 +112,12 @@ static CUresult check_descriptor(const CUDA_ARRAY3D_DESCRIPTOR *d)
                            CUDA_ARRAY3D_TEXTURE_GATHER;
     bool is_layered = (d->Flags & CUDA_ARRAY3D_LAYERED) != 0,
          is_cube = (d->Flags & CUDA_ARRAY3D_CUBEMAP) != 0;
-    if (is_other_format(d->Format))
-        return CUDA_ERROR_NOT_SUPPORTED;
-    if (!d->Width || !is_within(d) || !pt_cu_array_channel_bytes(d->Format))
+    bool is_block = pt_cu_array_blocks(d->Format);
+    if (!d->Width || !is_within(d) || (!pt_cu_array_channel_bytes(d->Format) && !is_block) ||
+        !has_channels(d) || (is_block && !d->Height))
         return CUDA_ERROR_INVALID_VALUE;
-    unsigned normalized = pt_cu_array_is_normalized(d->Format);
-    if ((d->NumChannels != 1 && d->NumChannels != 2 && d->NumChannels != 4) ||
-        (normalized && d->NumChannels != 1u << (normalized - 1) % 3))
-        return CUDA_ERROR_INVALID_VALUE;
+    if (is_block && d->Flags & CUDA_ARRAY3D_SURFACE_LDST)
+        return CUDA_ERROR_NOT_SUPPORTED; /* by an H100, too */
     if (is_layered ? !d->Depth : d->Depth && !d->Height)
         return CUDA_ERROR_INVALID_VALUE;
     if (is_cube && (d->Width != d->Height || (is_layered ? d->Depth % 6 : d->Depth != 6)))
@@ -104,10 +130,16 @@ static CUresult check_descriptor(const CUDA_ARRAY3D_DESCRIPTOR *d)
 static void lay_out(CUarray a)
 {
     const CUDA_ARRAY3D_DESCRIPTOR *d = &a->descriptor;
-    a->element_bytes = pt_cu_array_channel_bytes(d->Format) * d->NumChannels;
+    const struct pt_cu_array_blocks *blocks = pt_cu_array_blocks(d->Format);
+    size_t side = blocks ? 1u << PT_TEXTURE_BLOCK_SIDE_LOG : 1;
+    a->element_bytes =
+        blocks ? blocks->bytes : pt_cu_array_channel_bytes(d->Format) * d->NumChannels;
     struct pt_texture t = {.size = {(uint32_t)d->Width, (uint32_t)at_least_one(d->Height)},
-                           .texel_bytes = (uint8_t)a->element_bytes};
+                           .texel_bytes = (uint8_t)a->element_bytes,
+                           .block = blocks ? blocks->kind : PT_TEXTURE_NO_BLOCK};
     pt_texture_lay_out(&t);
+    a->columns = (d->Width + side - 1) / side;
+    a->rows = (at_least_one(d->Height) + side - 1) / side;
     a->pitch = t.pitch;
     a->slice = t.slice;
 }

@@ -122,11 +122,10 @@ static CUresult place_in_array(const struct corner *c, const CUDA_MEMCPY3D *m, s
         return CUDA_ERROR_INVALID_VALUE;
     if (!pt_cu_handle_is(a, PT_CU_ARRAY))
         return CUDA_ERROR_INVALID_HANDLE;
-    size_t rows = a->descriptor.Height ? a->descriptor.Height : 1,
-           slices = a->descriptor.Depth ? a->descriptor.Depth : 1;
-    size_t width = a->descriptor.Width * a->element_bytes;
-    if (c->x > width || m->WidthInBytes > width - c->x || c->y > rows || m->Height > rows - c->y ||
-        c->z > slices || m->Depth > slices - c->z)
+    size_t slices = a->descriptor.Depth ? a->descriptor.Depth : 1;
+    size_t width = a->columns * a->element_bytes;
+    if (c->x > width || m->WidthInBytes > width - c->x || c->y > a->rows ||
+        m->Height > a->rows - c->y || c->z > slices || m->Depth > slices - c->z)
         return CUDA_ERROR_INVALID_VALUE;
     *place = (struct place){a->data + c->z * a->slice + c->y * a->pitch + c->x, a->pitch, a->slice,
                             false};
@@ -172,6 +171,18 @@ static CUresult find_place(const struct corner *c, const CUDA_MEMCPY3D *m, struc
     return CUDA_ERROR_INVALID_VALUE;
 }
 
+/* Blocks are copied whole, and to blocks of their size. */
+static bool has_whole_blocks(const struct corner *c, const struct corner *other,
+                             const CUDA_MEMCPY3D *m)
+{
+    bool is_array = c->type == CU_MEMORYTYPE_ARRAY;
+    if (!is_array || !pt_cu_array_blocks(c->array->descriptor.Format))
+        return true;
+    size_t bytes = c->array->element_bytes;
+    return c->x % bytes == 0 && m->WidthInBytes % bytes == 0 &&
+           (other->type != CU_MEMORYTYPE_ARRAY || other->array->element_bytes == bytes);
+}
+
 /* The operation of a copy. One that is empty has no width. */
 CUresult pt_cu_copy_op(const CUDA_MEMCPY3D *m, struct pt_cu_op *op, bool *is_pageable)
 {
@@ -192,6 +203,9 @@ CUresult pt_cu_copy_op(const CUDA_MEMCPY3D *m, struct pt_cu_op *op, bool *is_pag
     CUresult r = find_place(&source, m, &from);
     if (r == CUDA_SUCCESS)
         r = find_place(&target, m, &to);
+    if (r == CUDA_SUCCESS &&
+        (!has_whole_blocks(&source, &target, m) || !has_whole_blocks(&target, &source, m)))
+        r = CUDA_ERROR_INVALID_VALUE;
     if (r != CUDA_SUCCESS)
         return r;
     op->copy = (struct pt_cu_copy){to.address, from.address,    to.pitch,  to.slice, from.pitch,

@@ -51,13 +51,24 @@ static CUresult set_format(struct pt_texture *t, CUarray_format format, unsigned
     static const uint8_t normalized[] = {PT_TEXEL_UNORM8, PT_TEXEL_UNORM16, PT_TEXEL_SNORM8,
                                          PT_TEXEL_SNORM16};
     size_t bytes = pt_cu_array_channel_bytes(format);
+    bool is_packed = (unsigned)format == PT_CU_ARRAY_10_10_10_2;
     unsigned number = pt_cu_array_is_normalized(format);
-    if (!bytes || (channels != 1 && channels != 2 && channels != 4))
+    if (!bytes || (channels != 1 && channels != 2 && channels != 4) || (is_packed && channels != 4))
         return CUDA_ERROR_INVALID_VALUE;
-    t->texel = number ? normalized[(number - 1) / 3] : texels[format][is_integer];
+    t->texel = is_packed ? PT_TEXEL_UNORM10
+               : number  ? normalized[(number - 1) / 3]
+                         : texels[format][is_integer];
     t->n_channels = (uint8_t)channels;
     t->texel_bytes = (uint8_t)(bytes * channels);
     return CUDA_SUCCESS;
+}
+
+static void set_blocks(struct pt_texture *t, const struct pt_cu_array_blocks *blocks)
+{
+    t->texel = blocks->texel;
+    t->n_channels = blocks->channels;
+    t->texel_bytes = blocks->bytes;
+    t->block = blocks->kind;
 }
 
 static CUresult set_array(struct pt_texture *t, CUarray a, bool is_integer)
@@ -77,7 +88,13 @@ static CUresult set_array(struct pt_texture *t, CUarray a, bool is_integer)
     t->size[0] = (uint32_t)a->descriptor.Width;
     t->size[1] = t->axes > 1 ? (uint32_t)a->descriptor.Height : 1;
     t->size[2] = t->axes > 2 ? (uint32_t)a->descriptor.Depth : 1;
-    return set_format(t, a->descriptor.Format, a->descriptor.NumChannels, is_integer);
+    const struct pt_cu_array_blocks *blocks = pt_cu_array_blocks(a->descriptor.Format);
+    if (!blocks)
+        return set_format(t, a->descriptor.Format, a->descriptor.NumChannels, is_integer);
+    set_blocks(t, blocks);
+    t->is_opaque = blocks->channels < PT_TEXTURE_CHANNELS;
+    t->is_srgb = blocks->is_srgb;
+    return CUDA_SUCCESS;
 }
 
 static CUresult set_mipmap(struct pt_texture *t, CUmipmappedArray m, bool is_integer)
@@ -158,32 +175,72 @@ static CUarray_format view_format(unsigned number)
     return (CUarray_format)formats[(number - 1) / 3];
 }
 
+/* The format of arrays that a view of blocks is as. */
+static CUarray_format view_blocks(unsigned number)
+{
+    static const uint8_t formats[] = {0x91, 0x93, 0x95, 0x97, 0x98, 0x99, 0x9a, 0x9b, 0x9c, 0x9d};
+    return (CUarray_format)formats[number - VIEW_WORDS - 1];
+}
+
+static bool is_block_view(const CUDA_RESOURCE_VIEW_DESC *v)
+{
+    return v->format > VIEW_WORDS;
+}
+
+/* Of a layer. */
+static uint32_t faces_of(const struct pt_texture *t)
+{
+    return t->is_cube ? PT_TEXTURE_FACES : 1;
+}
+
+/* Layers behind the last one are refused here, which a GPU takes. */
 static CUresult check_view(const struct pt_texture *t, const CUDA_RESOURCE_VIEW_DESC *v)
 {
     uint32_t depth = t->layers ? t->layers : t->axes > 2 ? t->size[2] : 0;
-    if (!v->format || v->format > VIEW_LAST || v->width != t->size[0] ||
-        v->height != (t->axes > 1 ? t->size[1] : 0) || v->depth != depth ||
+    uint32_t layers = t->is_layered ? t->layers / faces_of(t) : 0;
+    if (!v->format || v->format > VIEW_LAST)
+        return CUDA_ERROR_INVALID_VALUE;
+    unsigned side = is_block_view(v) ? PT_TEXTURE_BLOCK_SIDE_LOG : 0;
+    if (v->width != (size_t)t->size[0] << side ||
+        v->height != (t->axes > 1 ? (size_t)t->size[1] << side : 0) || v->depth != depth ||
         v->firstMipmapLevel > v->lastMipmapLevel || v->firstLayer > v->lastLayer)
         return CUDA_ERROR_INVALID_VALUE;
     if (v->firstMipmapLevel >= t->n_levels || (v->lastMipmapLevel && t->n_levels == 1) ||
-        v->firstLayer > (t->layers ? t->layers - 1 : 0) || (v->lastLayer && !t->layers))
+        v->firstLayer > (layers ? layers - 1 : 0) || (v->lastLayer && !layers))
         return CUDA_ERROR_INVALID_VALUE;
-    bool has_all = !t->layers || v->lastLayer - v->firstLayer + 1 == t->layers;
-    return (v->lastLayer && v->lastLayer >= t->layers) || (!has_all && t->n_levels > 1)
+    bool has_all = !layers || v->lastLayer - v->firstLayer + 1 == layers;
+    return (v->lastLayer && v->lastLayer >= layers) || (!has_all && (t->n_levels > 1 || t->is_cube))
                ? CUDA_ERROR_NOT_SUPPORTED
                : CUDA_SUCCESS;
+}
+
+/* Makes blocks of words. A level of blocks is as many as half of those of the level before, of
+ * whose texels half may need one more: then what is there is not known. */
+static CUresult set_block_view(struct pt_texture *t, const CUDA_RESOURCE_VIEW_DESC *v)
+{
+    unsigned bytes = t->texel_bytes;
+    for (int i = 0; i < 2; i++) {
+        if (v->lastMipmapLevel && t->size[i] % (1u << (t->n_levels - 1)))
+            return CUDA_ERROR_NOT_SUPPORTED;
+        t->size[i] <<= PT_TEXTURE_BLOCK_SIDE_LOG;
+    }
+    set_blocks(t, pt_cu_array_blocks(view_blocks(v->format)));
+    return t->texel_bytes == bytes ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
 
 /* The same memory as texels of another kind and the same size, some of its levels and layers. */
 static CUresult set_view(struct pt_texture *t, const CUDA_RESOURCE_VIEW_DESC *v, bool is_integer)
 {
     unsigned bytes = t->texel_bytes;
-    bool is_block = v->format > VIEW_WORDS && v->format <= VIEW_LAST;
-    if (is_block || t->is_cube || t->memory != PT_TEXTURE_ARRAY)
+    if (t->memory != PT_TEXTURE_ARRAY)
         return CUDA_ERROR_NOT_SUPPORTED;
     CUresult r = check_view(t, v);
+    if (r == CUDA_SUCCESS && (t->block || (is_block_view(v) && t->texel != PT_TEXEL_U32)))
+        r = CUDA_ERROR_INVALID_VALUE;
     if (r == CUDA_SUCCESS)
-        r = set_format(t, view_format(v->format), 1u << (v->format - 1) % 3, is_integer);
+        r = is_block_view(v)
+                ? set_block_view(t, v)
+                : set_format(t, view_format(v->format), 1u << (v->format - 1) % 3, is_integer);
     if (r == CUDA_SUCCESS && t->texel_bytes != bytes)
         r = CUDA_ERROR_INVALID_VALUE;
     if (r != CUDA_SUCCESS)
@@ -191,8 +248,9 @@ static CUresult set_view(struct pt_texture *t, const CUDA_RESOURCE_VIEW_DESC *v,
     unsigned last = v->lastMipmapLevel < t->n_levels ? v->lastMipmapLevel : t->n_levels - 1u;
     *t = pt_texture_level_of(t, v->firstMipmapLevel);
     t->n_levels = (uint8_t)(last - v->firstMipmapLevel + 1);
-    t->texels += v->firstLayer * t->slice;
-    t->layers = t->layers ? v->lastLayer - v->firstLayer + 1 : 0;
+    t->texels += (uint64_t)v->firstLayer * faces_of(t) * t->slice;
+    if (t->is_layered)
+        t->layers = (v->lastLayer - v->firstLayer + 1) * faces_of(t);
     return CUDA_SUCCESS;
 }
 
@@ -239,6 +297,8 @@ static bool is_modelled(const struct pt_texture *t)
 static CUresult set_sampler(struct pt_texture *t, const CUDA_TEXTURE_DESC *d)
 {
     CUresult r = check_sampler(d, t->axes, t->is_cube);
+    if (r == CUDA_SUCCESS && t->is_srgb && !(d->flags & CU_TRSF_SRGB))
+        r = CUDA_ERROR_INVALID_VALUE; /* of an sRGB format, which must be said here, too */
     if (r != CUDA_SUCCESS)
         return r;
     t->is_normalized |= (d->flags & CU_TRSF_NORMALIZED_COORDINATES) != 0;

@@ -131,7 +131,82 @@ static void refuse_views(void)
     VIEW(v.depth = 1, ERROR_INVALID_VALUE);
     VIEW(v.firstMipmapLevel = v.lastMipmapLevel = 1, ERROR_INVALID_VALUE);
     VIEW(v.lastLayer = 1, ERROR_INVALID_VALUE);
-    VIEW(v.format = BLOCK, ERROR_NOT_SUPPORTED);
+    VIEW(v.format = BLOCK, ERROR_INVALID_VALUE); /* of words alone */
+    VIEW((v.format = BLOCK, v.width *= 4, v.height *= 4), ERROR_INVALID_VALUE);
+}
+
+enum { BC1 = 0x91, BC1_SRGB = 0x92, BC1_CHANNELS = 4 };
+
+/* An array of 13 x 9 texels, which are 4 x 3 blocks of 8 bytes. As an H100's driver has it. */
+static void copy_blocks(void)
+{
+    enum { COLUMNS = 4, ROWS = 3, BYTES = 8 };
+    uint64_t blocks[ROWS][COLUMNS + 1], back[ROWS][COLUMNS];
+    CUarray a, words, floats;
+    CUDA_ARRAY_DESCRIPTOR d = {13, 9, (CUarray_format)BC1, BC1_CHANNELS};
+    CUDA_ARRAY_DESCRIPTOR w = {COLUMNS, ROWS, CU_AD_FORMAT_UNSIGNED_INT32, 2};
+    for (unsigned i = 0; i < ROWS * (COLUMNS + 1); i++)
+        blocks[i / (COLUMNS + 1)][i % (COLUMNS + 1)] = 0x0123456789abcdefu * i;
+    OK(cuArrayCreate_v2(&a, &d));
+    OK(cuArrayCreate_v2(&words, &w));
+    w.Format = CU_AD_FORMAT_FLOAT;
+    w.NumChannels = 1;
+    OK(cuArrayCreate_v2(&floats, &w));
+    CUDA_MEMCPY2D to = {.srcMemoryType = CU_MEMORYTYPE_HOST,
+                        .srcHost = blocks,
+                        .srcPitch = sizeof *blocks,
+                        .dstMemoryType = CU_MEMORYTYPE_ARRAY,
+                        .dstArray = a,
+                        .WidthInBytes = COLUMNS * BYTES,
+                        .Height = ROWS};
+    CUDA_MEMCPY2D from = {.srcMemoryType = CU_MEMORYTYPE_ARRAY,
+                          .srcArray = words,
+                          .dstMemoryType = CU_MEMORYTYPE_HOST,
+                          .dstHost = back,
+                          .WidthInBytes = COLUMNS * BYTES,
+                          .Height = ROWS};
+    CUDA_MEMCPY2D between = {.srcMemoryType = CU_MEMORYTYPE_ARRAY,
+                             .srcArray = a,
+                             .dstMemoryType = CU_MEMORYTYPE_ARRAY,
+                             .dstArray = words,
+                             .WidthInBytes = COLUMNS * BYTES,
+                             .Height = ROWS};
+    OK(cuMemcpy2D_v2(&to));
+    OK(cuMemcpy2D_v2(&between));
+    OK(cuMemcpy2D_v2(&from));
+    for (int y = 0; y < ROWS; y++)
+        CHECK_INT(memcmp(back[y], blocks[y], sizeof back[y]), 0);
+    to.Height = ROWS + 1;
+    CHECK_CU(cuMemcpy2D_v2(&to), CUDA_ERROR_INVALID_VALUE);
+    to.Height = 1;
+    to.WidthInBytes = BYTES / 2;
+    CHECK_CU(cuMemcpy2D_v2(&to), CUDA_ERROR_INVALID_VALUE);
+    between.dstArray = floats;
+    between.WidthInBytes = BYTES;
+    CHECK_CU(cuMemcpy2D_v2(&between), CUDA_ERROR_INVALID_VALUE);
+    OK(cuArrayDestroy(a));
+    OK(cuArrayDestroy(words));
+    OK(cuArrayDestroy(floats));
+}
+
+static void refuse_blocks(void)
+{
+    CUarray a;
+    CUtexObject t;
+    CUDA_RESOURCE_DESC r = {.resType = CU_RESOURCE_TYPE_ARRAY};
+    CUDA_ARRAY3D_DESCRIPTOR d = {16, 16, 0, (CUarray_format)BC1, BC1_CHANNELS, 0};
+    d.Flags = CUDA_ARRAY3D_SURFACE_LDST;
+    CHECK_CU(cuArray3DCreate_v2(&a, &d), CUDA_ERROR_NOT_SUPPORTED);
+    d.Flags = 0;
+    d.NumChannels = 1;
+    CHECK_CU(cuArray3DCreate_v2(&a, &d), CUDA_ERROR_INVALID_VALUE);
+    d = (CUDA_ARRAY3D_DESCRIPTOR){16, 0, 0, (CUarray_format)BC1, BC1_CHANNELS, 0};
+    CHECK_CU(cuArray3DCreate_v2(&a, &d), CUDA_ERROR_INVALID_VALUE);
+    d = (CUDA_ARRAY3D_DESCRIPTOR){16, 16, 0, (CUarray_format)BC1_SRGB, BC1_CHANNELS, 0};
+    OK(cuArray3DCreate_v2(&a, &d));
+    r.res.array.hArray = a;
+    CHECK_CU(cuTexObjectCreate(&t, &r, &clamped, NULL), CUDA_ERROR_INVALID_VALUE);
+    OK(cuArrayDestroy(a));
 }
 
 static void describe(void)
@@ -206,6 +281,8 @@ int main(void)
     refuse_samplers();
     refuse_memory();
     refuse_views();
+    copy_blocks();
+    refuse_blocks();
     describe();
     sample_all();
     return CHECK_DONE("cuda_texture");

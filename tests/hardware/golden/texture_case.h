@@ -9,7 +9,16 @@
 
 enum { LANE_WORDS = 16, MAX_LANES = 4096 };
 enum resource { ARRAY, MIPMAP, LINEAR, PITCHED };
-enum texels { RANDOM_FLOATS, PARITY, SPECIAL_FLOATS, RANDOM_BITS, WIDE_FLOATS, INDEX, PLACE };
+enum texels {
+    RANDOM_FLOATS,
+    PARITY,
+    SPECIAL_FLOATS,
+    RANDOM_BITS,
+    WIDE_FLOATS,
+    INDEX,
+    PLACE,
+    MODES
+};
 enum coordinates {
     UNIFORM,
     HALVES,
@@ -131,6 +140,24 @@ static inline unsigned texture_channel_bytes(const struct texture_case *c)
     return 0;
 }
 
+/* Makes blocks of 16 bytes which have modes have each as often as the others. */
+static inline void balance_modes(const struct texture_case *c, uint64_t *state, uint8_t *to,
+                                 size_t bytes)
+{
+    unsigned view = c->has_view ? c->view[0] : 0;
+    int has_prefix = c->format == 0x9d || c->format == 0x9e || view == 34,
+        has_number = c->format == 0x9b || c->format == 0x9c || view == 32 || view == 33;
+    for (size_t i = 0; i + 16 <= bytes; i += 16) {
+        unsigned mode = (unsigned)(texture_random(state) % 9), of_two = mode < 2;
+        if (has_prefix)
+            to[i] = (uint8_t)((to[i] & ~0u << mode) | 1u << mode);
+        if (has_number && of_two)
+            to[i] = (uint8_t)((to[i] & ~3u) | mode);
+        if (has_number && !of_two)
+            to[i] |= 2;
+    }
+}
+
 /* The texels of a level, in rows of `pitch` bytes. Where channels are no whole bytes, the rows are
  * bytes of no meaning. */
 static inline void fill_texels(const struct texture_case *c, unsigned level, unsigned width,
@@ -138,10 +165,14 @@ static inline void fill_texels(const struct texture_case *c, unsigned level, uns
 {
     uint64_t state = c->texel_seed * 1000003u + level;
     unsigned bytes = texture_channel_bytes(c);
-    if (!bytes)
+    if (!bytes || c->texels == MODES) {
         for (size_t i = 0; i < (size_t)height * depth * pitch; i++)
             to[i] = (uint8_t)texture_random(&state);
-    for (unsigned z = 0; bytes && z < depth; z++)
+        if (c->texels == MODES)
+            balance_modes(c, &state, to, (size_t)height * depth * pitch);
+        return;
+    }
+    for (unsigned z = 0; z < depth; z++)
         for (unsigned y = 0; y < height; y++)
             for (unsigned x = 0; x < width; x++)
                 for (unsigned k = 0; k < c->channels; k++) {

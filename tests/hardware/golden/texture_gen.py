@@ -146,7 +146,7 @@ WRAP, CLAMP, MIRROR, BORDER = range(4)
 POINT, FILTER = range(2)
 INTEGER, NORMALIZED, SRGB, NO_TRILINEAR, SEAMLESS = 1, 2, 0x10, 0x20, 0x40
 LAYERED, SURFACE, CUBE, GATHER, DEPTH = 1, 2, 4, 8, 16
-FLOATS, PARITY, SPECIAL_FLOATS, BITS, WIDE, INDEX, PLACE = range(7)
+FLOATS, PARITY, SPECIAL_FLOATS, BITS, WIDE, INDEX, PLACE, MODES = range(8)
 (UNIFORM, HALVES, SPECIALS, RAMP, EXPONENTS, MIXED, GRID, DIRECTIONS, SCAN,
  DERIVATIVES) = range(10)
 
@@ -581,6 +581,106 @@ def multisampled():
             case(f"fetch_{name}_f32", size, array_flags=f, texels=PLACE, coordinates=UNIFORM)
 
 
+# format: channels, its number as a view of two or four words
+BLOCK_FORMATS = {0x91: (4, 25), 0x92: (4, 0), 0x93: (4, 26), 0x94: (4, 0), 0x95: (4, 27),
+                 0x96: (4, 0), 0x97: (1, 28), 0x98: (1, 29), 0x99: (2, 30), 0x9a: (2, 31),
+                 0x9b: (3, 32), 0x9c: (3, 33), 0x9d: (4, 34), 0x9e: (4, 0)}
+SRGB_BLOCKS = (0x92, 0x94, 0x96, 0x9e)
+
+
+def blocks():
+    """Arrays and views of blocks: every mode, dimension, filter, address mode."""
+    for format, (channels, view) in BLOCK_FORMATS.items():
+        own = SRGB if format in SRGB_BLOCKS else 0
+        k = dict(format=format, channels=channels, texels=MODES)
+        for i in range(8 if format >= 0x9b else 2):
+            case("tex_2d_f32", [64, 64], flags=own, filter=POINT, coordinates=GRID, lanes=4096, **k)
+        for flags in (0, SRGB, INTEGER, NORMALIZED | own):
+            for filter in (POINT, FILTER):
+                for t in ("f32", "u32", "s32"):
+                    case(f"tex_2d_{t}", [32, 32], flags=flags, filter=filter, lanes=256, **k)
+        for address in ADDRESSES:
+            for filter in (POINT, FILTER):
+                for border in BORDERS:
+                    case("tex_2d_f32", [13, 9], flags=own | NORMALIZED, filter=filter,
+                         address=address, border=border, **k)
+        for kernel in ("fetch_2d_f32", "fetch_2d_f16x2", "tex_2d_f16x2", "tex_2d_f16",
+                       "offset_tex_2d_f32", "gather_r_2d_f32", "gather_a_2d_f32"):
+            for array_flags in (0, GATHER):
+                case(kernel, [13, 9], flags=own, array_flags=array_flags, **k)
+        for name, (size, f) in {"3d": ([10, 9, 5], 0), "a2d": ([12, 7, 3], LAYERED),
+                                "cube": ([8, 8, 6], CUBE), "acube": ([6, 6, 12], CUBE | LAYERED),
+                                "1d": ([16], 0), "a1d": ([16, 0, 3], LAYERED)}.items():
+            for filter in (POINT, FILTER):
+                for flags in (own, own | SEAMLESS):
+                    if flags & SEAMLESS and "cube" not in name:
+                        continue
+                    case(f"tex_{name}_f32", size, array_flags=f, flags=flags, filter=filter,
+                         coordinates=DIRECTIONS if "cube" in name else MIXED, lanes=256, **k)
+        for size in ([32, 32], [20, 12], [9, 5], [7, 33]):
+            for filter in (POINT, FILTER):
+                for kernel in ("level_2d_f32", "fetch_level_2d_f32", "grad_2d_f32"):
+                    case(kernel, size, resource=MIPMAP, levels=4, flags=own | NORMALIZED,
+                         max_level=9, mip_filter=filter, lanes=256, **k)
+        case("tex_2d_f32", [32, 32], array_flags=SURFACE, flags=own, **k)
+        block_views(view, 2 if format in (0x91, 0x97, 0x98) else 4)
+
+
+def block_views(view, words):
+    """Words as blocks."""
+    k = dict(format=U32, channels=words, texels=MODES)
+    if not view:
+        return
+    for w, h, x, y in ((5, 3, 20, 12), (5, 3, 19, 12), (5, 3, 17, 9), (5, 3, 5, 3), (5, 3, 21, 12)):
+        case("tex_2d_f32", [w, h], view=(view, x, y, 0, 0, 0, 0, 0), **k)
+    for first, last in ((0, 0), (0, 2), (1, 2), (1, 1)):
+        for size in ([8, 8], [5, 3], [9, 6]):
+            case("level_2d_f32", size, resource=MIPMAP, levels=3, flags=NORMALIZED, max_level=9,
+                 mip_filter=FILTER, lanes=256,
+                 view=(view, *(4 * n >> first for n in size), 0, first, last, 0, 0), **k)
+            case("level_2d_f32", size, resource=MIPMAP, levels=3, flags=NORMALIZED, max_level=9,
+                 mip_filter=FILTER, lanes=256,
+                 view=(view, *(4 * max(n >> first, 1) for n in size), 0, first, last, 0, 0), **k)
+            case("level_2d_f32", size, resource=MIPMAP, levels=3, flags=NORMALIZED, max_level=9,
+                 mip_filter=FILTER, lanes=256,
+                 view=(view, *(4 * n for n in size), 0, first, last, 0, 0), **k)
+    for name, size, f, depth in (("a2d", [3, 2, 4], LAYERED, 4), ("3d", [3, 2, 4], 0, 4),
+                                 ("cube", [2, 2, 6], CUBE, 6),
+                                 ("acube", [2, 2, 12], CUBE | LAYERED, 12)):
+        for last in (0, depth - 1, depth):
+            case(f"tex_{name}_f32", size, array_flags=f, lanes=256,
+                 view=(view, 4 * size[0], 4 * size[1], depth, 0, 0, 0, last), **k)
+    case("tex_a2d_f32", [3, 2, 4], array_flags=LAYERED, lanes=256,
+         view=(view, 12, 8, 4, 0, 0, 1, 2), **k)
+
+
+def packed():
+    """10-10-10-2, and views of other arrays than words and blocks."""
+    k = dict(format=0x50, channels=4, texels=BITS)
+    for name, (size, f) in {**PLAIN, **CUBES}.items():
+        for filter in (POINT, FILTER):
+            for address in ADDRESSES:
+                case(f"tex_{name}_f32", size, array_flags=f, filter=filter, address=address,
+                     border=BORDERS[address & 1], flags=NORMALIZED, lanes=256, **k)
+    for kernel in ("fetch_2d_f32", "fetch_2d_u32", "tex_2d_f16x2", "gather_r_2d_f32",
+                   "gather_g_2d_f32", "gather_a_2d_f32"):
+        for flags in (0, INTEGER, SRGB):
+            case(kernel, [16, 16], array_flags=GATHER, flags=flags, filter=POINT, lanes=256, **k)
+    for filter in (POINT, FILTER):
+        case("level_2d_f32", [16, 16], resource=MIPMAP, levels=4, flags=NORMALIZED, max_level=9,
+             mip_filter=filter, lanes=256, **k)
+    for i in range(4):
+        case("tex_2d_f32", [16, 16], coordinates=UNIFORM, lanes=4096, **k)
+    case("tex_2d_f32", [16, 16], array_flags=SURFACE, **k)
+    for resource in (LINEAR, PITCHED):
+        case("fetch_1d_f32" if resource == LINEAR else "fetch_2d_f32", [16, 16], resource=resource,
+             filter=POINT, **k)
+    for format, channels in ((0x50, 4), (0x91, 4), (0x9d, 4), (0xc2, 4), (0xc7, 2)):
+        for view in (0, 1, 3, 13, 14, 22, 24, 25, 34):
+            case("tex_2d_f32", [16, 16], format=format, channels=channels, texels=MODES,
+                 filter=POINT, view=(view, 16, 16, 0, 0, 0, 0, 0))
+
+
 kernel_names = set()
 
 
@@ -595,7 +695,7 @@ def main():
     kernel_names.update(name for name, _ in itertools.chain(kernels(), variants()))
     for group in (sampled, modes, sizes, fetched, levels, others, level_sums, gradients, cubes,
                   gathers, options, depths, formats, views, planes, samplers, anisotropy,
-                  multisampled):
+                  multisampled, blocks, packed):
         group()
     with open(os.path.join(folder, "texture.txt"), "w") as f:
         f.write("\n".join(cases) + "\n")
