@@ -190,17 +190,7 @@ is_built=
 configure_and_build ci && is_built=yes
 build_beside asan
 if [ "$is_built" ]; then run_tests ci -LE long; else broken ci; fi
-is_built=
-wait "$beside" && is_built=yes
-targets=fuzzers
-build_beside fuzz -DBUILD_TESTING=ON
-targets=
-if [ "$is_built" ]; then run_tests asan -LE "long|release-only"; else broken asan; fi
-if wait "$beside"; then
-    if [ "$all" = --all ]; then fuzz 600; else fuzz 10; fi
-else
-    broken fuzz
-fi
+if wait "$beside"; then run_tests asan -LE "long|release-only"; else broken asan; fi
 
 also() { # PRESET [CTEST OPTION...]: builds and tests one more preset
     preset=$1
@@ -210,6 +200,9 @@ also() { # PRESET [CTEST OPTION...]: builds and tests one more preset
 
 if [ "$all" = --all ]; then
     [ -d build/ci/tests ] && run_tests ci -L long --timeout 7200
+    targets=fuzzers
+    if configure_and_build fuzz -DBUILD_TESTING=ON; then fuzz 600; else broken fuzz; fi
+    targets=
     also interp-only -LE long
     also ubsan -LE "long|release-only"
     also tsan -LE "long|release-only"
@@ -237,7 +230,7 @@ long; on 64-bit ARM what" \
 tell, speed)"
 else
     say "left out (./dev test --all): long tests, ubsan alone, thread sanitizer, clang, LLVM 22, \
-64-bit ARM, long fuzz runs"
+64-bit ARM, libFuzzer"
 fi
 
 cat build/skips.log build/failed.log
