@@ -25,6 +25,7 @@ static const char litmus_help[] =
     "  --against LIBRARY   a driver library (libcuda.so.1) instead, of a GPU or of anybody\n"
     "  --rounds N          of each launch, of so many instances of a test in a group as a warp has "
     "lanes (8; with a driver 16)\n"
+    "  --schedules N       of the interpreter under which reads may see old values (2)\n"
     "  --workers N         processes (1)\n"
     "  --list              the tests as lines for --judge, instead\n"
     "  --ptx               their kernels, instead\n\n"
@@ -157,7 +158,7 @@ static void list(const struct litmus_campaign *c, enum show what)
             printf("%llu %s\t%s\n", (unsigned long long)c->seed + i, g.of[LITMUS_BY_FAMILY], text);
             continue;
         }
-        char *ptx = litmus_ptx(&g.test);
+        char *ptx = litmus_ptx(&g.test, false);
         printf("// %s\n%s", text, ptx ? ptx : "");
         free(ptx);
     }
@@ -190,7 +191,8 @@ static bool read_value(struct options *o, const char *name, const char *value)
         unsigned *to, most;
     } numbers[] = {{"--count", &c->count, 10000000},
                    {"--workers", &c->workers, 256},
-                   {"--rounds", &c->run.rounds, 1024}};
+                   {"--rounds", &c->run.rounds, 1024},
+                   {"--schedules", &c->run.schedules, LITMUS_SCHEDULES}};
     uint64_t n;
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
         if (!strcmp(name, numbers[i].name) && read_number(value, numbers[i].most, &n) && n) {
@@ -233,7 +235,8 @@ static bool read_options(int argc, char **argv, struct options *o)
 int command_litmus(int argc, char **argv)
 {
     struct options o = {
-        .campaign = {.run = {.engine = LITMUS_BOTH}, .seed = 1, .count = 100, .workers = 1}};
+        .campaign = {
+            .run = {.engine = LITMUS_BOTH, .schedules = 2}, .seed = 1, .count = 100, .workers = 1}};
     if (argc > 1 && (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h"))) {
         fputs(litmus_help, stdout);
         return EXIT_GOOD;

@@ -1,5 +1,6 @@
 #include "tools/litmus/campaign.h"
 
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,6 +19,21 @@ struct slot {
     struct litmus_verdict verdict;
 };
 
+static volatile sig_atomic_t is_told_to_stop;
+
+static void on_stop(int signal)
+{
+    (void)signal;
+    is_told_to_stop = true;
+}
+
+static void listen_to_stop(int flags)
+{
+    struct sigaction action = {.sa_handler = on_stop, .sa_flags = flags};
+    sigaction(SIGINT, &action, NULL);
+    sigaction(SIGTERM, &action, NULL);
+}
+
 /* ---- processes ------------------------------------------------------------------------------- */
 
 /* Runs the tests first, first + workers, ... */
@@ -26,7 +42,8 @@ static void work(const struct litmus_campaign *c, struct slot *slots, unsigned f
     char why[LITMUS_WHY];
     slots[first].state = SLOT_RUNS;
     struct litmus_runner *runner = litmus_run_open(&c->run, why);
-    for (unsigned i = first; i < c->count && !litmus_run_is_spoiled(runner); i += c->workers) {
+    for (unsigned i = first; i < c->count && !is_told_to_stop && !litmus_run_is_spoiled(runner);
+         i += c->workers) {
         struct litmus_generated g;
         slots[i].state = SLOT_RUNS;
         alarm(PATIENCE);
@@ -49,6 +66,7 @@ static pid_t start(const struct litmus_campaign *c, struct slot *slots, unsigned
     fflush(stderr);
     pid_t child = fork();
     if (child == 0) {
+        listen_to_stop(SA_RESTART);
         work(c, slots, first);
         _exit(0);
     }
@@ -66,18 +84,22 @@ static pid_t go_on(const struct litmus_campaign *c, struct slot *slots, unsigned
             slots[i].state = SLOT_DIED;
             slots[i].signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
         }
-    return i < c->count ? start(c, slots, i) : 0;
+    return i < c->count && !is_told_to_stop ? start(c, slots, i) : 0;
 }
 
+/* SIGINT and SIGTERM end it after the tests at hand. */
 static void run_all(const struct litmus_campaign *c, struct slot *slots, pid_t *children)
 {
+    listen_to_stop(0);
     for (unsigned w = 0; w < c->workers; w++)
         children[w] = start(c, slots, w);
     for (unsigned w = 0; w < c->workers; w++)
         while (children[w] > 0) {
             int status = 0;
             while (waitpid(children[w], &status, 0) < 0)
-                continue;
+                for (unsigned k = w; is_told_to_stop && k < c->workers; k++)
+                    if (children[k] > 0)
+                        kill(children[k], SIGTERM);
             children[w] = go_on(c, slots, w, status);
         }
 }
@@ -117,6 +139,14 @@ static void tell_row(const struct litmus_campaign *c, const struct row *row)
     printf("\n");
 }
 
+static bool was_weak(const struct litmus_verdict *v)
+{
+    uint64_t weak = 0;
+    for (unsigned w = 0; w < LITMUS_WAYS; w++)
+        weak += v->way[w].weak;
+    return weak;
+}
+
 static void tell_kind(const struct litmus_campaign *c, const struct slot *slots, unsigned kind)
 {
     static struct row rows[ROWS];
@@ -125,13 +155,15 @@ static void tell_kind(const struct litmus_campaign *c, const struct slot *slots,
     for (unsigned i = 0; i < c->count; i++) {
         struct litmus_generated g;
         const struct litmus_verdict *v = &slots[i].verdict;
+        if (slots[i].state == SLOT_WAITS)
+            continue;
         litmus_generate(&g, c->seed + i);
         struct row *row = row_of(rows, &n, g.of[kind]);
         if (!row)
             return;
         row->tests++;
         row->may_be_weak += v->n_weak > 0;
-        row->were_weak += v->n_seen > 0;
+        row->were_weak += was_weak(v);
         for (unsigned w = 0; w < LITMUS_WAYS; w++) {
             row->instances[w] += v->way[w].instances;
             row->weak[w] += v->way[w].weak;
@@ -168,7 +200,11 @@ static bool tell_test(const struct litmus_campaign *c, const struct slot *slot, 
         printf("    %s\n", slot->verdict.why);
     for (unsigned w = 0; w < LITMUS_WAYS; w++)
         if (slot->verdict.way[w].forbidden) {
-            litmus_outcome_write(&g.test, slot->verdict.way[w].first, outcome, sizeof outcome);
+            if (litmus_run_is_by_schedules(w) && !c->run.driver)
+                snprintf(outcome, sizeof outcome, "under schedule %llu",
+                         (unsigned long long)slot->verdict.way[w].first);
+            else
+                litmus_outcome_write(&g.test, slot->verdict.way[w].first, outcome, sizeof outcome);
             printf("    %s: FORBIDDEN %s, %llu times in %llu\n", litmus_run_way(&c->run, w),
                    outcome, (unsigned long long)slot->verdict.way[w].forbidden,
                    (unsigned long long)slot->verdict.way[w].instances);
@@ -206,12 +242,16 @@ static unsigned count_distinct(const struct litmus_campaign *c)
 
 static bool report(const struct litmus_campaign *c, const struct slot *slots)
 {
-    unsigned good = 0, may_be_weak = 0, were_weak = 0;
+    unsigned good = 0, untried = 0, may_be_weak = 0, were_weak = 0;
     unsigned long long weak = 0, seen = 0;
     for (unsigned i = 0; i < c->count; i++) {
+        if (slots[i].state == SLOT_WAITS) {
+            untried++;
+            continue;
+        }
         good += tell_test(c, &slots[i], c->seed + i);
         may_be_weak += slots[i].verdict.n_weak > 0;
-        were_weak += slots[i].verdict.n_seen > 0;
+        were_weak += was_weak(&slots[i].verdict);
         weak += slots[i].verdict.n_weak;
         seen += slots[i].verdict.n_seen;
     }
@@ -221,8 +261,8 @@ static bool report(const struct litmus_campaign *c, const struct slot *slots)
         "\n%u tests, %u of them distinct; %u may be weak, %u were; %llu of %llu weak outcomes that "
         "are allowed came\n",
         c->count, count_distinct(c), may_be_weak, were_weak, seen, weak);
-    printf("litmus: %u passed, %u failed, 0 skipped\n", good, c->count - good);
-    return good == c->count;
+    printf("litmus: %u passed, %u failed, %u skipped\n", good, c->count - good - untried, untried);
+    return good && good + untried == c->count;
 }
 
 bool litmus_campaign_run(const struct litmus_campaign *c)

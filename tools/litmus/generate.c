@@ -28,8 +28,17 @@ enum sync {
 static const char *const syncs[] = {"nothing",       "dependencies",  "release, acquire",
                                     "fence.release", "fence.acq_rel", "fence.sc",
                                     "barriers",      "various"};
-enum access { ACCESS_WEAK, ACCESS_RELAXED, ACCESS_VOLATILE, ACCESS_ATOMIC, ACCESS_MIXED, ACCESSES };
-static const char *const accesses[] = {"weak", "relaxed", "volatile", "with atomics", "various"};
+enum access {
+    ACCESS_WEAK,
+    ACCESS_RELAXED,
+    ACCESS_VOLATILE,
+    ACCESS_PROXY,
+    ACCESS_ATOMIC,
+    ACCESS_MIXED,
+    ACCESSES
+};
+static const char *const accesses[] = {"weak",        "relaxed",      "volatile",
+                                       "async proxy", "with atomics", "various"};
 enum place { PLACE_CTA, PLACE_CLUSTER, PLACE_GRID, PLACE_MIXED, PLACES };
 static const char *const places[] = {"in a CTA", "in a cluster", "in a grid", "various"};
 enum scopes { SCOPES_ENOUGH, SCOPES_NARROW, SCOPES_SYS, SCOPES_MIXED, SCOPES };
@@ -212,6 +221,13 @@ static enum litmus_order draw_order(struct maker *m)
     }
 }
 
+/* A fence between the generic and the asynchronous proxy, or none. */
+static void add_proxy_fence(struct maker *m, unsigned thread)
+{
+    if (draw(m, 2))
+        add_op(m, thread, LITMUS_PROXY_FENCE)->proxy = LITMUS_ASYNC;
+}
+
 static struct litmus_op *add_access(struct maker *m, unsigned thread, bool writes, unsigned place)
 {
     static const enum litmus_update of_writes[] = {LITMUS_EXCH, LITMUS_ADD, LITMUS_CAS},
@@ -219,12 +235,16 @@ static struct litmus_op *add_access(struct maker *m, unsigned thread, bool write
     bool is_atomic = m->access >= ACCESS_ATOMIC && m->n_atomics < ATOMICS_MOST &&
                      m->test->n_registers < LITMUS_REGISTERS && draw(m, 5) < 2;
     bool is_red = is_atomic && writes && draw(m, 4) == 0;
+    bool is_bulk = m->access == ACCESS_PROXY && draw(m, 5) < 2;
+    if (is_bulk)
+        add_proxy_fence(m, thread);
     struct litmus_op *op = add_op(m, thread,
                                   is_red      ? LITMUS_RED
                                   : is_atomic ? LITMUS_ATOM
                                   : writes    ? LITMUS_STORE
                                               : LITMUS_LOAD);
-    op->order = is_atomic ? LITMUS_RELAXED : draw_order(m);
+    op->order = is_bulk ? LITMUS_WEAK : is_atomic ? LITMUS_RELAXED : draw_order(m);
+    op->proxy = is_bulk ? LITMUS_ASYNC : LITMUS_GENERIC;
     if (op->order == LITMUS_VOLATILE)
         op->scope = LITMUS_SYS;
     op->place = place;
@@ -233,8 +253,10 @@ static struct litmus_op *add_access(struct maker *m, unsigned thread, bool write
     m->n_atomics += is_atomic;
     if (op->kind != LITMUS_STORE && !is_red)
         op->reg = (int)m->test->n_registers++;
-    if (writes)
-        op->value = ++m->values[place];
+    if (writes) /* what is added keeps sums small */
+        op->value = is_atomic && op->update == LITMUS_ADD ? 1 : ++m->values[place];
+    if (is_bulk)
+        add_proxy_fence(m, thread);
     if (place >= m->test->n_places)
         m->test->n_places = place + 1;
     return op;
@@ -253,10 +275,9 @@ static void add_fence(struct maker *m, unsigned thread, enum litmus_order order)
 }
 
 /* What stands between the accesses, or makes them stand apart. */
-static void put_between(struct maker *m, unsigned thread, enum sync sync)
+static void put_between(struct maker *m, unsigned thread, enum sync sync,
+                        const struct litmus_op *first)
 {
-    const struct litmus_thread *t = &m->test->thread[thread];
-    const struct litmus_op *first = &t->op[t->n - 1];
     switch (sync) {
     case SYNC_ONE_SIDED:
         add_fence(m, thread, litmus_op_reads(first) ? LITMUS_ACQUIRE : LITMUS_RELEASE);
@@ -279,14 +300,14 @@ static void put_on(struct maker *m, enum sync sync, struct litmus_op *first,
                    struct litmus_op *second)
 {
     if (sync == SYNC_RELEASE) {
-        if (litmus_op_reads(first) && first->kind != LITMUS_RED) {
+        if (litmus_op_reads(first) && first->kind != LITMUS_RED && !first->proxy) {
             first->order = LITMUS_ACQUIRE;
             first->scope = first->kind == LITMUS_LOAD ? first->scope : second->scope;
         }
-        if (litmus_op_writes(second))
+        if (litmus_op_writes(second) && !second->proxy)
             second->order = LITMUS_RELEASE;
     }
-    if (sync == SYNC_DEPENDENCY && first->reg >= 0) {
+    if (sync == SYNC_DEPENDENCY && first->reg >= 0 && !second->proxy) {
         second->dependency = litmus_op_writes(second) ? LITMUS_ADDR + draw(m, 3)
                              : draw(m, 2)             ? LITMUS_ADDR
                                                       : LITMUS_CTRL;
@@ -307,7 +328,7 @@ static void make_thread(struct maker *m, unsigned thread, unsigned *place, unsig
             add_barrier(m, thread);
         return;
     }
-    put_between(m, thread, sync);
+    put_between(m, thread, sync, first);
     if (!s->is_same)
         *place = (*place + 1) % n_places;
     put_on(m, sync, first, add_access(m, thread, s->writes[1], *place));

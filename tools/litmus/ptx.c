@@ -13,8 +13,9 @@ static bool can_run(const struct litmus_test *test)
     for (unsigned t = 0; t < test->n_threads; t++)
         for (unsigned k = 0; k < test->thread[t].n; k++) {
             const struct litmus_op *op = &test->thread[t].op[k];
-            if (op->kind == LITMUS_PROXY_FENCE || op->kind == LITMUS_BAR_ARRIVE ||
-                op->proxy != LITMUS_GENERIC || op->address)
+            bool is_alias = op->kind == LITMUS_PROXY_FENCE && op->proxy == LITMUS_ALIAS;
+            if (op->kind == LITMUS_BAR_ARRIVE || op->address ||
+                (op->proxy != LITMUS_GENERIC && op->proxy != LITMUS_ASYNC && !is_alias))
                 return false;
         }
     return true;
@@ -80,9 +81,67 @@ static void put_operands(FILE *f, const struct litmus_op *op)
         fprintf(f, "    or.b32 %%x, %%x, %%t;\n");
 }
 
-static void put_op(FILE *f, const struct litmus_op *op, unsigned warps)
+/* ---- bulk copies ----------------------------------------------------------------------------- */
+
+/* What a warp's lanes access of a place in a round lies side by side: the first lane copies it for
+ * all. Each warp has so much shared memory for that, and behind it an mbarrier. */
+enum { BULK_BYTES = 128, BULK_STRIDE = 256 };
+
+static bool has_bulk(const struct litmus_thread *t)
+{
+    for (unsigned k = 0; k < t->n; k++)
+        if (litmus_op_is_access(&t->op[k]) && t->op[k].proxy == LITMUS_ASYNC)
+            return true;
+    return false;
+}
+
+/* %bulk is the warp's shared memory, %mine the lane's word in it. */
+static void put_bulk_start(FILE *f)
+{
+    fprintf(f,
+            "    mov.u32 %%t, %%tid.x;\n    shr.u32 %%x, %%t, 5;\n    mov.u32 %%bulk, bulk;\n"
+            "    mad.lo.u32 %%bulk, %%x, %u, %%bulk;\n    mad.lo.u32 %%mine, %%lane, 4, %%bulk;\n"
+            "    setp.eq.u32 %%first, %%lane, 0;\n    mov.u32 %%phase, 0;\n"
+            "    @%%first mbarrier.init.shared::cta.b64 [%%bulk+%u], 1;\n",
+            BULK_STRIDE, BULK_BYTES);
+}
+
+static void put_bulk_load(FILE *f, const struct litmus_op *op, unsigned thread, unsigned at)
+{
+    fprintf(f,
+            "    fence.proxy.async.shared::cta;\n    bar.warp.sync 0xffffffff;\n"
+            "    @%%first mbarrier.arrive.expect_tx.shared::cta.b64 _, [%%bulk+%u], %u;\n"
+            "    @%%first cp.async.bulk.shared::cta.global.mbarrier::complete_tx::bytes [%%bulk], "
+            "[%%w], %u, [%%bulk+%u];\n",
+            BULK_BYTES, BULK_BYTES, BULK_BYTES, BULK_BYTES);
+    fprintf(f,
+            "BULK%u_%u:\n    mbarrier.try_wait.parity.shared::cta.b64 %%p, [%%bulk+%u], %%phase;\n"
+            "    @!%%p bra BULK%u_%u;\n    bar.warp.sync 0xffffffff;\n"
+            "    xor.b32 %%phase, %%phase, 1;\n    ld.shared.u32 %%v%d, [%%mine];\n",
+            thread, at, BULK_BYTES, thread, at, op->reg);
+}
+
+static void put_bulk_store(FILE *f)
+{
+    fprintf(f,
+            "    st.shared.u32 [%%mine], %%x;\n    fence.proxy.async.shared::cta;\n"
+            "    bar.warp.sync 0xffffffff;\n"
+            "    @%%first cp.async.bulk.global.shared::cta.bulk_group [%%w], [%%bulk], %u;\n"
+            "    @%%first cp.async.bulk.commit_group;\n"
+            "    @%%first cp.async.bulk.wait_group 0;\n    bar.warp.sync 0xffffffff;\n",
+            BULK_BYTES);
+}
+
+/* ---- threads --------------------------------------------------------------------------------- */
+
+/* Operation `at` of the thread. */
+static void put_op(FILE *f, const struct litmus_op *op, unsigned warps, unsigned thread,
+                   unsigned at)
 {
     switch (op->kind) {
+    case LITMUS_PROXY_FENCE:
+        fprintf(f, "    fence.proxy.%s;\n", litmus_words_proxies[op->proxy]);
+        break;
     case LITMUS_FENCE:
         fprintf(f, "    fence");
         put_order(f, op);
@@ -96,11 +155,14 @@ static void put_op(FILE *f, const struct litmus_op *op, unsigned warps)
         break;
     default:
         put_operands(f, op);
-        put_access(f, op);
+        if (op->proxy != LITMUS_ASYNC)
+            put_access(f, op);
+        else if (op->kind == LITMUS_LOAD)
+            put_bulk_load(f, op, thread, at);
+        else
+            put_bulk_store(f);
     }
 }
-
-/* ---- threads --------------------------------------------------------------------------------- */
 
 /* The warps meet, and start some instructions apart, by turns. */
 static void put_meeting(FILE *f, unsigned thread, unsigned n_threads)
@@ -122,26 +184,63 @@ static void put_meeting(FILE *f, unsigned thread, unsigned n_threads)
             thread, 3 + 4 * thread, thread, thread, thread, thread);
 }
 
-static void put_thread(FILE *f, const struct litmus_test *test, unsigned thread)
+static void put_part(FILE *f, unsigned index)
+{
+    fprintf(f,
+            "    ld.global.u32 %%x, [%%w];\n    cvt.u64.u32 %%w, %%x;\n"
+            "    shl.b64 %%w, %%w, %u;\n    or.b64 %%u, %%u, %%w;\n",
+            4 * index);
+}
+
+/* Whose count makes it complete puts the outcome together, as outcome.h has it. */
+static void put_judging(FILE *f, const struct litmus_test *test, unsigned thread)
+{
+    fprintf(f,
+            "    atom.acq_rel.gpu.global.add.u32 %%x, [%%a%u], 1;\n"
+            "    setp.ne.u32 %%p, %%x, %u;\n    @%%p bra NEXT%u;\n    mov.b64 %%u, 0;\n",
+            LITMUS_PLACES, test->n_threads - 1, thread);
+    for (unsigned r = 0; r < test->n_registers; r++) {
+        fprintf(f, "    mad.wide.u32 %%w, %%plane, %u, %%out;\n", r);
+        put_part(f, r);
+    }
+    for (unsigned p = 0; p < test->n_places; p++) {
+        fprintf(f, "    mov.b64 %%w, %%a%u;\n", p);
+        put_part(f, LITMUS_REGISTERS + p);
+    }
+    fprintf(f,
+            "    mov.u32 %%t, 0;\nSEEK%u:\n    setp.eq.u32 %%p, %%t, %%n;\n    @%%p trap;\n"
+            "    mad.wide.u32 %%w, %%t, 8, %%allowed;\n    ld.global.u64 %%w, [%%w];\n"
+            "    add.u32 %%t, %%t, 1;\n    setp.ne.u64 %%p, %%w, %%u;\n    @%%p bra SEEK%u;\n"
+            "NEXT%u:\n",
+            thread, thread, thread);
+}
+
+static void put_thread(FILE *f, const struct litmus_test *test, unsigned thread, bool judges)
 {
     const struct litmus_thread *t = &test->thread[thread];
     unsigned warps = 0;
     for (unsigned i = 0; i < test->n_threads; i++)
         warps += litmus_test_includes(test, thread, LITMUS_CTA, i);
     fprintf(f, "THREAD%u:\n", thread);
+    if (has_bulk(t))
+        put_bulk_start(f);
+    fprintf(f, "ROUND%u:\n", thread);
     put_meeting(f, thread, test->n_threads);
     for (unsigned k = 0; k < t->n; k++)
-        put_op(f, &t->op[k], warps);
+        put_op(f, &t->op[k], warps, thread, k);
     for (unsigned k = 0; k < t->n; k++)
         if (t->op[k].reg >= 0)
             fprintf(f,
                     "    mad.wide.u32 %%w, %%plane, %d, %%out;\n    st.global.u32 [%%w], %%v%d;\n",
                     t->op[k].reg, t->op[k].reg);
-    for (unsigned p = 0; p < test->n_places; p++)
-        fprintf(f, "    add.u64 %%a%u, %%a%u, 128;\n", p, p);
+    if (judges)
+        put_judging(f, test, thread);
+    for (unsigned p = 0; p <= LITMUS_PLACES; p++)
+        if (p < test->n_places || (judges && p == LITMUS_PLACES))
+            fprintf(f, "    add.u64 %%a%u, %%a%u, 128;\n", p, p);
     fprintf(f,
             "    add.u64 %%out, %%out, 128;\n    add.u32 %%i, %%i, 1;\n"
-            "    setp.lt.u32 %%p, %%i, %%rounds;\n    @%%p bra THREAD%u;\n    ret;\n",
+            "    setp.lt.u32 %%p, %%i, %%rounds;\n    @%%p bra ROUND%u;\n    ret;\n",
             thread);
 }
 
@@ -159,20 +258,32 @@ static void put_roles(FILE *f, const struct litmus_test *test, const struct litm
     fprintf(f, "    ret;\n");
 }
 
-static void put_head(FILE *f, const struct litmus_test *test, const struct litmus_layout *l)
+static void put_head(FILE *f, const struct litmus_test *test, const struct litmus_layout *l,
+                     bool judges)
 {
     fprintf(
         f,
         ".version 8.6\n.target sm_90\n.address_size 64\n"
         ".visible .entry litmus(.param .u64 mem, .param .u64 out, .param .u64 pace, "
-        ".param .u32 rounds, .param .u32 plane, .param .u32 patience)\n{\n"
+        ".param .u32 rounds, .param .u32 plane, .param .u32 patience%s)\n{\n"
         "    .reg .b64 %%mem, %%out, %%pace, %%w, %%u, %%a<%u>;\n"
         "    .reg .b32 %%role, %%group, %%lane, %%i, %%rounds, %%plane, %%goal, %%patience, %%t, "
         "%%x, %%v<%u>;\n    .reg .pred %%p, %%q;\n"
+        "    .reg .b64 %%allowed;\n    .reg .b32 %%n;\n"
         "    ld.param.u64 %%mem, [mem];\n    ld.param.u64 %%out, [out];\n"
         "    ld.param.u64 %%pace, [pace];\n    ld.param.u32 %%rounds, [rounds];\n"
         "    ld.param.u32 %%plane, [plane];\n    ld.param.u32 %%patience, [patience];\n",
-        LITMUS_PLACES, LITMUS_REGISTERS);
+        judges ? ", .param .u64 allowed, .param .u32 n" : "", LITMUS_PLACES + 1, LITMUS_REGISTERS);
+    for (unsigned t = 0; t < test->n_threads; t++)
+        if (has_bulk(&test->thread[t])) {
+            fprintf(f,
+                    "    .reg .b32 %%bulk, %%mine, %%phase;\n    .reg .pred %%first;\n"
+                    "    .shared .align 128 .b8 bulk[%u];\n",
+                    l->warps * BULK_STRIDE);
+            break;
+        }
+    if (judges)
+        fprintf(f, "    ld.param.u64 %%allowed, [allowed];\n    ld.param.u32 %%n, [n];\n");
     fprintf(f,
             "    mov.u32 %%t, %%ctaid.x;\n    div.u32 %%group, %%t, %u;\n"
             "    rem.u32 %%role, %%t, %u;\n    mov.u32 %%t, %%tid.x;\n    shr.u32 %%x, %%t, 5;\n"
@@ -182,11 +293,12 @@ static void put_head(FILE *f, const struct litmus_test *test, const struct litmu
             "    mad.wide.u32 %%pace, %%group, 128, %%pace;\n"
             "    mov.u32 %%i, 0;\n    mov.u32 %%goal, 0;\n",
             l->clusters * l->ctas, l->clusters * l->ctas, l->warps);
-    for (unsigned p = 0; p < test->n_places; p++)
-        fprintf(f, "    mad.wide.u32 %%a%u, %%plane, %u, %%mem;\n", p, p);
+    for (unsigned p = 0; p <= LITMUS_PLACES; p++)
+        if (p < test->n_places || (judges && p == LITMUS_PLACES))
+            fprintf(f, "    mad.wide.u32 %%a%u, %%plane, %u, %%mem;\n", p, p);
 }
 
-char *litmus_ptx(const struct litmus_test *test)
+char *litmus_ptx(const struct litmus_test *test, bool judges)
 {
     struct litmus_layout l = litmus_ptx_layout(test);
     char *text = NULL;
@@ -194,10 +306,10 @@ char *litmus_ptx(const struct litmus_test *test)
     FILE *f = can_run(test) ? open_memstream(&text, &bytes) : NULL;
     if (!f)
         return NULL;
-    put_head(f, test, &l);
+    put_head(f, test, &l, judges);
     put_roles(f, test, &l);
     for (unsigned t = 0; t < test->n_threads; t++)
-        put_thread(f, test, t);
+        put_thread(f, test, t, judges);
     fprintf(f, "}\n");
     if (fclose(f)) {
         free(text);

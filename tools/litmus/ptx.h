@@ -14,8 +14,12 @@ struct litmus_layout litmus_ptx_layout(const struct litmus_test *test);
  * plane, .param .u32 patience). Thread t of the test is a warp, each lane of which runs it for
  * another instance: 32 * (rounds * group + round) + lane. Place p of instance i is at mem + plane *
  * p + 4 * i, its register r goes to out + plane * r + 4 * i. Before each round the group's warps
- * meet at the word pace + 128 * group, each looking `patience` times at most. NULL: there are
- * instructions that cannot be run, or no memory; the caller frees. */
-char *litmus_ptx(const struct litmus_test *test);
+ * meet at the word pace + 128 * group, each looking `patience` times at most.
+ *
+ * If it judges, .param .u64 allowed, .param .u32 n follow, and mem has a place more: who is the last
+ * to end a round there looks whether the outcome is among the n of `allowed`, and traps if not.
+ *
+ * NULL: there are instructions that cannot be run, or no memory; the caller frees. */
+char *litmus_ptx(const struct litmus_test *test, bool judges);
 
 #endif

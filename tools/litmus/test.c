@@ -21,6 +21,8 @@ static const struct mnemonic {
                  {"sust", LITMUS_STORE, LITMUS_WEAK, LITMUS_SURFACE},
                  {"tex", LITMUS_LOAD, LITMUS_WEAK, LITMUS_TEXTURE},
                  {"ldc", LITMUS_LOAD, LITMUS_WEAK, LITMUS_CONSTANT},
+                 {"bulkld", LITMUS_LOAD, LITMUS_WEAK, LITMUS_ASYNC},
+                 {"bulkst", LITMUS_STORE, LITMUS_WEAK, LITMUS_ASYNC},
                  {"atom", LITMUS_ATOM, LITMUS_RELAXED, LITMUS_GENERIC},
                  {"red", LITMUS_RED, LITMUS_RELAXED, LITMUS_GENERIC},
                  {"fence", LITMUS_FENCE, LITMUS_ACQ_REL, LITMUS_GENERIC},
