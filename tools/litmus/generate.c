@@ -8,7 +8,7 @@
 
 #include "tools/litmus/judge.h"
 
-enum { WAYS_MOST = 5000, ATOMICS_MOST = 3, CYCLE = LITMUS_NAME };
+enum { WAYS_MOST = 20000, ATOMICS_MOST = 3, CYCLE = LITMUS_NAME };
 
 const char *const litmus_generate_kinds[LITMUS_KINDS] = {"cycle", "between", "accesses", "threads",
                                                          "scopes"};

@@ -51,25 +51,37 @@ static void step(struct state *s, const struct litmus_op *op)
         s->reg[op->reg] = old;
 }
 
-static void run(const struct litmus_test *test, const struct state *before,
+/* Fences, and barriers as soon as they let go: when they happen makes no difference. */
+static void pass(const struct litmus_test *test, struct state *s)
+{
+    for (bool has_passed = true; has_passed;) {
+        has_passed = false;
+        for (unsigned i = 0; i < test->n_threads; i++) {
+            const struct litmus_thread *t = &test->thread[i];
+            if (s->at[i] < t->n && !litmus_op_is_access(&t->op[s->at[i]]) &&
+                may_go_on(test, s, i)) {
+                s->at[i]++;
+                has_passed = true;
+            }
+        }
+    }
+}
+
+static void run(const struct litmus_test *test, struct state *before,
                 struct litmus_outcomes *outcomes)
 {
     bool is_end = true;
-    for (unsigned i = 0; i < test->n_threads; i++) {
-        if (before->at[i] == test->thread[i].n)
-            continue;
-        is_end = false;
-        if (may_go_on(test, before, i)) {
-            struct state s = *before;
-            const struct litmus_op *op = &test->thread[i].op[s.at[i]++];
-            if (litmus_op_is_access(op))
-                step(&s, op);
-            run(test, &s, outcomes);
-            if (!litmus_op_is_access(op) && !litmus_op_is_barrier(op))
-                return; /* a fence: when it happens makes no difference */
-        }
-    }
     uint64_t outcome = 0;
+    pass(test, before);
+    for (unsigned i = 0; i < test->n_threads; i++) {
+        struct state s = *before;
+        const struct litmus_op *op = &test->thread[i].op[s.at[i]];
+        is_end &= s.at[i] == test->thread[i].n;
+        if (s.at[i]++ == test->thread[i].n || !litmus_op_is_access(op))
+            continue;
+        step(&s, op);
+        run(test, &s, outcomes);
+    }
     for (unsigned i = 0; i < test->n_registers; i++)
         outcome |= litmus_outcome_put(i, before->reg[i]);
     for (unsigned i = 0; i < test->n_places; i++)

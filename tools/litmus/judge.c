@@ -382,16 +382,27 @@ bool litmus_judge_allowed(const struct litmus_test *test, unsigned ignored,
     return ok && !allowed->is_short;
 }
 
+static uint64_t factorial(unsigned n)
+{
+    return n < 2 ? 1 : n * factorial(n - 1);
+}
+
 uint64_t litmus_judge_ways(const struct litmus_test *test)
 {
     struct judge *j = calloc(1, sizeof *j);
     uint64_t ways = j && (j->test = test, add_events(j)) ? 1 : UINT64_MAX;
-    for (unsigned i = 0; ways < UINT64_MAX && i < j->n_reads; i++) {
+    unsigned fences = 0, writes[LITMUS_PLACES] = {0};
+    for (unsigned i = 0; ways < UINT64_MAX && i < j->n; i++) {
+        const struct event *e = &j->event[i];
         uint64_t choices = 0;
-        for (unsigned w = 0; w < j->n; w++)
-            choices += may_read(j, j->reads[i], w);
-        ways *= choices;
+        for (unsigned w = 0; e->is_read && w < j->n; w++)
+            choices += may_read(j, i, w);
+        ways *= e->is_read ? choices : 1;
+        fences += e->op && e->op->kind == LITMUS_FENCE && e->op->order == LITMUS_SC;
+        writes[e->place] += e->op && e->is_write;
     }
+    for (unsigned p = 0; ways < UINT64_MAX && p < LITMUS_PLACES; p++)
+        ways *= factorial(writes[p]);
     free(j);
-    return ways;
+    return ways < UINT64_MAX ? ways * factorial(fences) : ways;
 }

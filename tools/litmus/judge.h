@@ -10,7 +10,7 @@
 bool litmus_judge_allowed(const struct litmus_test *test, unsigned ignored,
                           struct litmus_outcomes *allowed);
 
-/* How many ways there are for its reads to read; what judging costs. */
+/* How many executions there may be: what judging costs. */
 uint64_t litmus_judge_ways(const struct litmus_test *test);
 
 /* Adds the outcomes that there are if all that the threads do happens in one order. */

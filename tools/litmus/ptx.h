@@ -16,8 +16,8 @@ struct litmus_layout litmus_ptx_layout(const struct litmus_test *test);
  * p + 4 * i, its register r goes to out + plane * r + 4 * i. Before each round the group's warps
  * meet at the word pace + 128 * group, each looking `patience` times at most.
  *
- * If it judges, .param .u64 allowed, .param .u32 n follow, and mem has a place more: who is the last
- * to end a round there looks whether the outcome is among the n of `allowed`, and traps if not.
+ * If it judges, .param .u64 allowed, .param .u32 n follow, and mem has a place more: who ends a
+ * round last looks whether the outcome is among the n of `allowed`, and traps if not.
  *
  * NULL: there are instructions that cannot be run, or no memory; the caller frees. */
 char *litmus_ptx(const struct litmus_test *test, bool judges);
