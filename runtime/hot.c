@@ -1,7 +1,6 @@
 /* When a launch that may be native asks for native code: at once, or when its kernel proves hot. */
 #include "runtime/hot.h"
 
-#include <string.h>
 #include <time.h>
 
 #include "runtime/job.h"
@@ -29,12 +28,13 @@ static void wait_for(struct pt_version *version)
         pt_native_wait_made(version, part < MADE_SECONDS ? part : MADE_SECONDS);
 }
 
-void pt_hot_begin(struct pt_job *job, const struct pt_variant *variant)
+void pt_hot_begin(struct pt_job *job)
 {
+    const struct pt_variant variant = pt_native_variant(job);
     bool is_whole = starts_at_once(job);
     job->begun = pt_hot_now();
     atomic_store(&job->kernel->running_since, job->begun);
-    struct pt_version *version = is_whole ? pt_native_request(variant) : pt_native_find(variant);
+    struct pt_version *version = is_whole ? pt_native_request(&variant) : pt_native_find(&variant);
     if (version && is_whole && version->is_profiled)
         wait_for(version);
     if (pt_native_of(version))
@@ -67,11 +67,7 @@ void pt_hot_count(struct pt_job *job, uint64_t *since)
     uint64_t all = atomic_fetch_add(&job->kernel->interpreted_ns, ns) + ns;
     if (all < HOT_NS || atomic_load(&job->version))
         return;
-    struct pt_variant variant = {.kernel = job->kernel,
-                                 .math_fast = job->math_fast,
-                                 .has_cluster = job->cluster_ctas > 1,
-                                 .tests = job->tests};
-    memcpy(variant.block, job->launch.block, sizeof variant.block);
+    const struct pt_variant variant = pt_native_variant(job);
     /* Only one worker's request stays. */
     struct pt_version *none = NULL, *version = pt_native_request(&variant);
     if (version && !atomic_compare_exchange_strong(&job->version, &none, version))

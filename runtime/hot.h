@@ -5,8 +5,9 @@
 #include "runtime/job.h"
 #include "runtime/native.h"
 
-/* Before the run: takes what is there, or is worth waiting for. */
-void pt_hot_begin(struct pt_job *job, const struct pt_variant *variant);
+/* When the run begins, which may be long after it was asked for: takes what is there, or is worth
+ * waiting for. */
+void pt_hot_begin(struct pt_job *job);
 /* After the run. */
 void pt_hot_end(struct pt_job *job);
 /* The clock of pt_hot_count, read in a few nanoseconds. */

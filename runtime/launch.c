@@ -13,7 +13,6 @@
 #include "runtime/finding.h"
 #include "runtime/footprint.h"
 #include "runtime/handler.h"
-#include "runtime/hot.h"
 #include "runtime/jit.h"
 #include "runtime/job.h"
 #include "runtime/native.h"
@@ -339,11 +338,11 @@ static void get_version(void *ud)
 }
 
 /* The launch's time limit holds for the compile, too; what is left of it is for the run. */
-static ptera_result get_native(struct pt_job *job, const struct pt_variant *variant,
-                               struct pt_version **version)
+static ptera_result get_native(struct pt_job *job, struct pt_version **version)
 {
+    const struct pt_variant variant = pt_native_variant(job);
     struct timespec deadline = pt_deadline_in(job->timeout_seconds);
-    struct wanted w = {variant, job->timeout_seconds, NULL, PT_NATIVE_NO_MEMORY};
+    struct wanted w = {&variant, job->timeout_seconds, NULL, PT_NATIVE_NO_MEMORY};
     pt_thread_call(PT_STACK_WORK, get_version, &w);
     bool is_limited = job->timeout_seconds > 0;
     double left = is_limited ? pt_deadline_left(&deadline) : 0;
@@ -361,13 +360,13 @@ static ptera_result get_native(struct pt_job *job, const struct pt_variant *vari
 }
 
 /* Native code, or why it is not. */
-static ptera_result choose_native(struct pt_job *job, const struct pt_variant *variant)
+static ptera_result choose_native(struct pt_job *job)
 {
     const char *why = why_interpreted(job);
     struct pt_version *version = NULL;
     if (!pt_jit())
         return REFUSE(job->engine, "the compiler cannot be opened: %s", pt_jit_error());
-    ptera_result r = why ? PTERA_OK : get_native(job, variant, &version);
+    ptera_result r = why ? PTERA_OK : get_native(job, &version);
     if (r != PTERA_OK)
         return r;
     atomic_store(&job->version, version);
@@ -378,29 +377,14 @@ static ptera_result choose_native(struct pt_job *job, const struct pt_variant *v
     return PTERA_OK;
 }
 
-static void choose_auto(struct pt_job *job, const struct pt_variant *variant)
-{
-    job->may_be_native = !why_interpreted(job);
-    if (job->may_be_native)
-        pt_hot_begin(job, variant);
-}
-
 static ptera_result choose_engine(struct pt_job *job, const ptera_launch *given)
 {
     ptera_backend backend =
         given->backend == PTERA_BACKEND_DEFAULT ? job->engine->tier : given->backend;
-    struct pt_variant variant = {.kernel = job->kernel,
-                                 .math_fast = given->math_fast != 0,
-                                 .has_cluster = job->cluster_ctas > 1,
-                                 .tests = job->tests};
-    memcpy(variant.block, job->launch.block, sizeof variant.block);
-    job->math_fast = variant.math_fast;
+    job->math_fast = given->math_fast != 0;
     job->backend = backend;
-    if (backend == PTERA_BACKEND_JIT)
-        return choose_native(job, &variant);
-    if (backend == PTERA_BACKEND_AUTO)
-        choose_auto(job, &variant);
-    return PTERA_OK;
+    job->may_be_native = backend == PTERA_BACKEND_AUTO && !why_interpreted(job);
+    return backend == PTERA_BACKEND_JIT ? choose_native(job) : PTERA_OK;
 }
 
 static void count_launch(struct pt_job *job)

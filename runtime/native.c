@@ -8,7 +8,18 @@
 #include "runtime/deadline.h"
 #include "runtime/engine.h"
 #include "runtime/jit.h"
+#include "runtime/job.h"
 #include "runtime/profile.h"
+
+struct pt_variant pt_native_variant(const struct pt_job *job)
+{
+    struct pt_variant variant = {.kernel = job->kernel,
+                                 .math_fast = job->math_fast,
+                                 .has_cluster = job->cluster_ctas > 1,
+                                 .tests = job->tests};
+    memcpy(variant.block, job->launch.block, sizeof variant.block);
+    return variant;
+}
 
 void pt_native_put(ptera_engine *engine, struct pt_version *version)
 {

@@ -4,6 +4,11 @@
 
 #include "runtime/version.h"
 
+struct pt_job;
+
+/* Of native code for a launch. */
+struct pt_variant pt_native_variant(const struct pt_job *job);
+
 /* What a version that is ready has; NULL if it has none or is not ready. */
 static inline const struct pt_native *pt_native_of(const struct pt_version *version)
 {

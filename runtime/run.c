@@ -105,6 +105,8 @@ void pt_run_job(struct pt_job *job)
     char report[PT_ERROR_BYTES];
     report[0] = 0; /* the rest need not be cleared for each launch */
     job->report = report;
+    if (job->may_be_native)
+        pt_hot_begin(job);
     job->result = run_with_parameters(job);
     if (job->may_be_native)
         pt_hot_end(job);

@@ -1,6 +1,7 @@
 /* Launches as native code: versions by block shape, what is interpreted instead and why, faults,
  * time limits, engine auto. */
 #include <pthread.h>
+#include <semaphore.h>
 #include <stdbool.h>
 
 #include "tests/api/support.h"
@@ -208,6 +209,36 @@ static void check_auto(void)
         CHECK_INT(*to, sum += 2000 * 33);
     }
     CHECK_INT(status_of(kernel).native_launches, 1);
+    ptera_module_unload(module);
+}
+
+static void wait_for_gate(void *gate, ptera_result result, const char *error)
+{
+    (void)error;
+    CHECK_INT(result, PTERA_OK);
+    sem_wait(gate);
+}
+
+/* What was asked for before there was native code, and runs later, takes it. */
+static void check_queued(void)
+{
+    ptera_module *module = load(engine, text);
+    ptera_kernel *kernel = kernel_of(module, "count");
+    uint32_t *to = new_buffer(engine, sizeof *to);
+    ptera_launch first = launch_of(1, 32, 1, &to), second = first;
+    sem_t gate;
+    sem_init(&gate, 0, 0);
+    first.backend = PTERA_BACKEND_INTERP;
+    second.backend = PTERA_BACKEND_AUTO;
+    CHECK_INT(ptera_kernel_launch_async(kernel, &first, wait_for_gate, &gate), PTERA_OK);
+    CHECK_INT(ptera_kernel_launch_async(kernel, &second, NULL, NULL), PTERA_OK);
+    first.backend = PTERA_BACKEND_JIT;
+    CHECK_INT(ptera_kernel_launch(kernel, &first), PTERA_OK);
+    sem_post(&gate);
+    CHECK_INT(ptera_engine_wait(engine), PTERA_OK);
+    CHECK_INT(status_of(kernel).native_launches, 2);
+    CHECK_INT(*to, 3 * 32);
+    sem_destroy(&gate);
     ptera_module_unload(module);
 }
 
@@ -426,6 +457,7 @@ int main(void)
     check_rows(module);
     check_launched_before();
     check_auto();
+    check_queued();
     check_unload();
     check_threads();
     ptera_engine_destroy(engine);
