@@ -222,6 +222,20 @@ CUresult cuLaunchKernel(CUfunction f, unsigned gx, unsigned gy, unsigned gz, uns
     return NEXT(cuLaunchKernel)(f, gx, gy, gz, bx, by, bz, shared, stream, parameters, extra);
 }
 
+CUresult cuTensorMapEncodeTiled(CUtensorMap *map, CUtensorMapDataType type, cuuint32_t rank,
+                                void *at, const cuuint64_t *dims, const cuuint64_t *strides,
+                                const cuuint32_t *box, const cuuint32_t *steps,
+                                CUtensorMapInterleave interleave, CUtensorMapSwizzle swizzle,
+                                CUtensorMapL2promotion l2, CUtensorMapFloatOOBfill fill)
+{
+    if (is_bug("map_refused"))
+        return CUDA_ERROR_INVALID_VALUE;
+    if (is_bug("map_shifted"))
+        at = (char *)at + 16;
+    return NEXT(cuTensorMapEncodeTiled)(map, type, rank, at, dims, strides, box, steps, interleave,
+                                        swizzle, l2, fill);
+}
+
 CUresult cuCtxSynchronize(void)
 {
     die("sync");

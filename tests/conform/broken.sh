@@ -9,6 +9,7 @@ trap 'rm -rf "$work"' EXIT
 [ -n "$hang" ] || bugs=$work/bugs.tsv
 
 chapters=golden,float,atomic,chain,divide,exhaust,matrix,legacy,contract,wgmma,random,triton,mufu
+chapters=$chapters,tensor/load_3,tensor/load_5,tensor/bulk_min_u32
 chapters=$chapters,litmus,assembler/atomics,sync/differs_all.32.ffff.0,sync/differs_elect.32.ffff.0
 
 PTERA_BROKEN=$bugs "$ptera" conform --driver "$driver" --suite "$suite" --workers 12 --timeout 60 \

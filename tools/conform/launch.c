@@ -7,9 +7,10 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { LOG_BYTES = 1 << 14 };
+enum { LOG_BYTES = 1 << 14, PLAIN_SHARED = 48 << 10 };
 
-static bool failed(struct worker *worker, const char *call, CUresult r, struct result *result)
+bool conform_launch_failed(struct worker *worker, const char *call, CUresult r,
+                           struct result *result)
 {
     if (r)
         conform_row_tell(result, VERDICT_FAILED, "%s: %s", call,
@@ -68,9 +69,11 @@ static bool put_buffer(struct worker *worker, const struct launch_buffer *b, CUd
     }
     if (filled)
         memset(filled, b->fill, b->bytes);
-    bool ok = !failed(worker, "cuMemAlloc", d->cuMemAlloc_v2(at, b->bytes), result) &&
-              !failed(worker, "cuMemcpyHtoD",
-                      d->cuMemcpyHtoD_v2(*at, filled ? filled : b->from, b->bytes), result);
+    bool ok =
+        !conform_launch_failed(worker, "cuMemAlloc", d->cuMemAlloc_v2(at, b->bytes), result) &&
+        !conform_launch_failed(worker, "cuMemcpyHtoD",
+                               d->cuMemcpyHtoD_v2(*at, filled ? filled : b->from, b->bytes),
+                               result);
     free(filled);
     return ok;
 }
@@ -81,8 +84,9 @@ static bool get_buffers(struct worker *worker, const struct launch *l, const CUd
     struct driver *d = &worker->driver;
     for (unsigned i = 0; i < l->n_buffers; i++)
         if (l->buffer[i].to &&
-            failed(worker, "cuMemcpyDtoH",
-                   d->cuMemcpyDtoH_v2(l->buffer[i].to, at[i], l->buffer[i].bytes), result))
+            conform_launch_failed(worker, "cuMemcpyDtoH",
+                                  d->cuMemcpyDtoH_v2(l->buffer[i].to, at[i], l->buffer[i].bytes),
+                                  result))
             return false;
     return true;
 }
@@ -121,15 +125,31 @@ static CUresult wait_for(struct driver *d, unsigned seconds)
     return r;
 }
 
+/* More shared memory than any kernel may have is asked for. */
+static bool allow_shared(struct worker *worker, const struct launch *l, CUfunction kernel,
+                         struct result *result)
+{
+    struct driver *d = &worker->driver;
+    return l->shared <= PLAIN_SHARED || !d->cuFuncSetAttribute ||
+           !conform_launch_failed(
+               worker, "cuFuncSetAttribute",
+               d->cuFuncSetAttribute(kernel, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
+                                     (int)l->shared),
+               result);
+}
+
 static bool start(struct worker *worker, struct launch *l, CUfunction kernel, const CUdeviceptr *at,
                   struct result *result)
 {
     struct driver *d = &worker->driver;
     void *parameters[LAUNCH_PARAMETERS];
     bool is_extended = l->cluster || l->is_cooperative;
-    for (unsigned i = 0, b = 0, s = 0; i < l->n_buffers + l->n_scalars; i++) {
-        bool is_buffer = *l->order ? l->order[i] == 'b' : i < l->n_buffers;
-        parameters[i] = is_buffer ? (void *)(uintptr_t)&at[b++] : (void *)&l->scalar[s++];
+    for (unsigned i = 0, b = 0, s = 0; *l->order ? l->order[i] : i < l->n_buffers + l->n_scalars;
+         i++) {
+        char kind = *l->order ? l->order[i] : i < l->n_buffers ? 'b' : 's';
+        parameters[i] = kind == 'b'   ? (void *)(uintptr_t)&at[b++]
+                        : kind == 's' ? (void *)&l->scalar[s++]
+                                      : l->value;
     }
     if (is_extended && !d->cuLaunchKernelEx) {
         conform_row_tell(result, VERDICT_SKIPPED, "the driver has no cuLaunchKernelEx");
@@ -147,7 +167,7 @@ static bool start(struct worker *worker, struct launch *l, CUfunction kernel, co
     if (!l->ended)
         l->ended = d->cuCtxSynchronize();
     worker->is_spoiled |= l->ended != CUDA_SUCCESS;
-    return !failed(worker, r ? call : "cuCtxSynchronize", l->ended, result);
+    return !conform_launch_failed(worker, r ? call : "cuCtxSynchronize", l->ended, result);
 }
 
 /* An error here counts where all went well before. */
@@ -159,9 +179,11 @@ static bool release(struct worker *worker, CUmodule module, const CUdeviceptr *a
     if (worker->is_spoiled)
         return ok;
     for (unsigned i = 0; i < n; i++)
-        if (at[i] && failed(worker, "cuMemFree", d->cuMemFree_v2(at[i]), ok ? result : &unheard))
+        if (at[i] && conform_launch_failed(worker, "cuMemFree", d->cuMemFree_v2(at[i]),
+                                           ok ? result : &unheard))
             ok = false;
-    return !failed(worker, "cuModuleUnload", d->cuModuleUnload(module), ok ? result : &unheard) &&
+    return !conform_launch_failed(worker, "cuModuleUnload", d->cuModuleUnload(module),
+                                  ok ? result : &unheard) &&
            ok;
 }
 
@@ -174,10 +196,12 @@ bool conform_launch_run(struct worker *worker, struct launch *l, struct result *
     if (!conform_launch_claims(worker, l->ptx, result) ||
         !conform_launch_load(worker, l->ptx, l->level, &module, result))
         return false;
-    bool ok = !failed(worker, "cuModuleGetFunction",
-                      d->cuModuleGetFunction(&kernel, module, l->kernel), result);
+    bool ok = !conform_launch_failed(worker, "cuModuleGetFunction",
+                                     d->cuModuleGetFunction(&kernel, module, l->kernel), result);
     for (unsigned i = 0; ok && i < l->n_buffers; i++)
         ok = put_buffer(worker, &l->buffer[i], &at[i], result);
-    ok = ok && start(worker, l, kernel, at, result) && get_buffers(worker, l, at, result);
+    ok = ok && allow_shared(worker, l, kernel, result) &&
+         (!l->prepare || l->prepare(worker, l, at, result)) &&
+         start(worker, l, kernel, at, result) && get_buffers(worker, l, at, result);
     return release(worker, module, at, l->n_buffers, ok, result);
 }

@@ -16,6 +16,8 @@ struct launch_buffer {
     void *to; /* what it holds after goes here, or NULL */
 };
 
+struct worker;
+
 struct launch {
     const char *ptx, *kernel;
     unsigned grid[3], block[3], cluster; /* CTAs along x; 0: none */
@@ -27,7 +29,14 @@ struct launch {
     unsigned n_buffers;
     uint64_t scalar[LAUNCH_PARAMETERS];
     unsigned n_scalars;
-    char order[LAUNCH_PARAMETERS]; /* of the parameters: 'b', 's'. Empty: buffers, then scalars */
+    void *value;                   /* a parameter of more bytes */
+    char order[LAUNCH_PARAMETERS]; /* of the parameters: 'b', 's', 'v'; buffers that are not there
+                                      are none. Empty: buffers, then scalars */
+    /* What is done when the buffers are there, at `at`; or NULL. False: it is not to be launched,
+     * and the result says what came of it. */
+    bool (*prepare)(struct worker *worker, struct launch *launch, const CUdeviceptr *at,
+                    struct result *result);
+    const void *data; /* for it */
     /* what came of it */
     bool has_started;
     CUresult ended; /* CUDA_ERROR_NOT_READY: it has not */
@@ -38,6 +47,10 @@ struct worker {
     struct driver driver;
     bool is_spoiled; /* an error like a fault: the context is of no use any more */
 };
+
+/* Whether a call returned an error, which the result then says. */
+bool conform_launch_failed(struct worker *worker, const char *call, CUresult r,
+                           struct result *result);
 
 /* Whether the device and the driver claim to know what the text is for; if not, the result says
  * so. */

@@ -12,14 +12,9 @@
 #include "ptera.h"
 #include "backend/semantics/tensormap_encode.h"
 #include "tests/check/found.h"
-#include "tests/hardware/golden/tensor_case.h"
+#include "tools/conform/tensor_case.h"
 
-enum {
-    CUDA_ERROR_ILLEGAL_INSTRUCTION = 715,
-    CUDA_ERROR_MISALIGNED_ADDRESS = 716,
-    THREADS = 128,
-    SHARED_BYTES = 64 << 10
-};
+enum { CUDA_ERROR_ILLEGAL_INSTRUCTION = 715, CUDA_ERROR_MISALIGNED_ADDRESS = 716 };
 
 static ptera_engine *engine;
 static ptera_module *module;
@@ -55,7 +50,7 @@ static ptera_result run(struct tensor_case *c, uint64_t *map)
         return r;
     ptera_launch_init(&launch);
     launch.timeout_seconds = 60;
-    if (is_replace(c)) {
+    if (tensor_case_is_replace(c)) {
         memset(data, c->byte, 128);
         memcpy(args, &c->value, sizeof c->value);
         launch.parameters = (const void *[]){&args, &data};
@@ -65,10 +60,10 @@ static ptera_result run(struct tensor_case *c, uint64_t *map)
     uint8_t *address = tensor + c->shift;
     memcpy(&c->args[12], &address, sizeof address);
     memcpy(args, c->args, sizeof c->args);
-    fill_data(tensor, TENSOR_BYTES, c->type, c->pattern, 0);
-    fill_data(data, TENSOR_BYTES, c->type, c->pattern, 1 << 20);
-    launch.block[0] = THREADS;
-    launch.shared_bytes = SHARED_BYTES;
+    tensor_case_fill(tensor, TENSOR_BYTES, c->type, c->pattern, 0);
+    tensor_case_fill(data, TENSOR_BYTES, c->type, c->pattern, 1 << 20);
+    launch.block[0] = TENSOR_THREADS;
+    launch.shared_bytes = TENSOR_SHARED;
     launch.parameters = (const void *[]){map, &args, &data};
     launch.n_parameters = 3;
     return ptera_kernel_launch(kernel, &launch);
@@ -86,13 +81,13 @@ static const char *compare(struct tensor_case *c, const struct tensor_result *wa
                            const uint8_t *bytes, uint32_t *at)
 {
     uint64_t map[16] = {0};
-    if (!is_replace(c)) {
+    if (!tensor_case_is_replace(c)) {
         bool is_allowed = encode(c, want->address, map);
         if (is_allowed != !want->encoded)
             return is_allowed ? "the map is refused there" : "the map is allowed there";
         if (is_allowed && memcmp(map, want->map, sizeof map))
             return "the map differs";
-        if (is_encode(c) || !is_allowed)
+        if (tensor_case_is_encode(c) || !is_allowed)
             return NULL;
         encode(c, (uint64_t)(uintptr_t)tensor + c->shift, map);
     }
@@ -102,7 +97,7 @@ static const char *compare(struct tensor_case *c, const struct tensor_result *wa
         found_skip(engine, &n_found); /* that it fails is what is found */
     if (found_print(engine, &n_found))
         return "there are findings";
-    const uint8_t *got = is_load(c) || is_replace(c) ? data : tensor;
+    const uint8_t *got = tensor_case_is_load(c) || tensor_case_is_replace(c) ? data : tensor;
     for (*at = 0; *at < want->bytes; ++*at)
         if (got[*at] != bytes[*at])
             return "a byte differs";
@@ -111,7 +106,7 @@ static const char *compare(struct tensor_case *c, const struct tensor_result *wa
 
 int main(int argc, char **argv)
 {
-    char path[4096];
+    char path[4096], text[TENSOR_LINE];
     static struct tensor_case c;
     static uint8_t bytes[TENSOR_BYTES];
     struct tensor_result want;
@@ -132,7 +127,7 @@ int main(int argc, char **argv)
     FILE *results = fopen(path, "rb");
     if (!cases || !results)
         return 2;
-    for (int line = 1; read_case(cases, &c); line++) {
+    for (int line = 1; fgets(text, sizeof text, cases) && tensor_case_read(text, &c); line++) {
         uint32_t at = 0;
         bool is_read = fread(&want, sizeof want, 1, results) == 1 && want.bytes <= sizeof bytes &&
                        fread(bytes, 1, want.bytes, results) == want.bytes;

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "tensor_case.h"
+#include "tools/conform/tensor_case.h"
 
 static CUresult encode(const struct tensor_case *c, CUtensorMap *map, void *address)
 {
@@ -40,7 +40,7 @@ static CUresult run(CUmodule module, struct tensor_case *c, CUtensorMap *map, ui
     CUresult r = cuModuleGetFunction(&f, module, c->kernel);
     if (r)
         return r;
-    if (is_replace(c)) {
+    if (tensor_case_is_replace(c)) {
         cuMemsetD8(data, (unsigned char)c->byte, 128);
         cuMemcpyHtoD(args, &c->value, 8);
         void *params[] = {&args, &data};
@@ -48,24 +48,22 @@ static CUresult run(CUmodule module, struct tensor_case *c, CUtensorMap *map, ui
         r = cuCtxSynchronize();
         return r ? r : cuMemcpyDtoH(out, data, 128);
     }
-    fill_data(room, sizeof room, c->type, c->pattern, 0);
+    tensor_case_fill(room, sizeof room, c->type, c->pattern, 0);
     cuMemcpyHtoD(tensor, room, sizeof room);
-    fill_data(room, sizeof room, c->type, c->pattern, 1 << 20);
+    tensor_case_fill(room, sizeof room, c->type, c->pattern, 1 << 20);
     cuMemcpyHtoD(data, room, sizeof room);
     cuMemcpyHtoD(args, c->args, sizeof c->args);
-    cuFuncSetAttribute(f, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, 64 << 10);
+    cuFuncSetAttribute(f, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, TENSOR_SHARED);
     void *params[] = {map, &args, &data};
-    r = cuLaunchKernel(f, 1, 1, 1, 128, 1, 1, 64 << 10, NULL, params, NULL);
+    r = cuLaunchKernel(f, 1, 1, 1, TENSOR_THREADS, 1, 1, TENSOR_SHARED, NULL, params, NULL);
     if (!r)
         r = cuCtxSynchronize();
-    return r ? r
-             : cuMemcpyDtoH(out, is_load(c) ? data : tensor,
-                            c->dump + (is_load(c) ? TENSOR_HEAD : 0));
+    return r ? r : cuMemcpyDtoH(out, tensor_case_is_load(c) ? data : tensor, tensor_case_bytes(c));
 }
 
 int main(int argc, char **argv)
 {
-    char path[512];
+    char path[512], line[TENSOR_LINE];
     static struct tensor_case c;
     static uint8_t out[TENSOR_BYTES];
     int first = argc > 2 ? atoi(argv[2]) : 0;
@@ -91,20 +89,20 @@ int main(int argc, char **argv)
     FILE *cases = fopen(path, "r");
     snprintf(path, sizeof path, "%s/tensor.out", argv[1]);
     FILE *results = fopen(path, first ? "ab" : "wb");
-    for (int i = 0; read_case(cases, &c); i++) {
+    for (int i = 0; fgets(line, sizeof line, cases) && tensor_case_read(line, &c); i++) {
         CUtensorMap map;
         struct tensor_result result = {0};
         if (i < first)
             continue;
         memset(&map, 0, sizeof map);
         result.address = tensor + c.shift;
-        if (!is_replace(&c))
+        if (!tensor_case_is_replace(&c))
             result.encoded = encode(&c, &map, (void *)(tensor + c.shift));
         memcpy(result.map, &map, 128);
-        if (!is_encode(&c) && !result.encoded) {
+        if (!tensor_case_is_encode(&c) && !result.encoded) {
             result.launched = run(module, &c, &map, out);
             if (!result.launched)
-                result.bytes = c.dump + (is_load(&c) ? TENSOR_HEAD : 0);
+                result.bytes = tensor_case_bytes(&c);
         }
         fwrite(&result, sizeof result, 1, results);
         fwrite(out, 1, result.bytes, results);

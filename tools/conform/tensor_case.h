@@ -1,12 +1,22 @@
-/* The tensor group's cases, as tensor_gen.py writes them, and the data they work on. */
-#ifndef PTERA_TESTS_GOLDEN_TENSOR_CASE_H
-#define PTERA_TESTS_GOLDEN_TENSOR_CASE_H
+/* The cases of the set tensor, as tests/hardware/golden/tensor_gen.py writes them, and the data
+ * they work on. Shared with the program that ran them on a GPU: nothing of Ptera's is needed. */
+#ifndef PTERA_TOOLS_CONFORM_TENSOR_CASE_H
+#define PTERA_TOOLS_CONFORM_TENSOR_CASE_H
 
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
-enum { TENSOR_BYTES = 256 << 10, TENSOR_NUMBERS = 47, TENSOR_HEAD = 16 };
+enum {
+    TENSOR_BYTES = 256 << 10,
+    TENSOR_NUMBERS = 47,
+    TENSOR_HEAD = 16,
+    TENSOR_LINE = 1024,
+    TENSOR_THREADS = 128,
+    TENSOR_SHARED = 64 << 10,
+    TENSOR_MAP = 128
+};
 
 /* What tensor_case.im2col is for cuTensorMapEncodeIm2colWide: this plus the mode. */
 enum { IM2COL_WIDE = 2 };
@@ -29,43 +39,53 @@ struct tensor_case {
 struct tensor_result {
     uint32_t encoded, launched; /* CUresult */
     uint64_t address;           /* of the tensor */
-    uint8_t map[128];
+    uint8_t map[TENSOR_MAP];
     uint32_t bytes, unused;
 };
 
-static inline int is_encode(const struct tensor_case *c)
+static inline int tensor_case_is_encode(const struct tensor_case *c)
 {
     return !strcmp(c->kernel, "encode");
 }
 
-static inline int is_replace(const struct tensor_case *c)
+static inline int tensor_case_is_replace(const struct tensor_case *c)
 {
     return !strncmp(c->kernel, "replace_", 8);
 }
 
-static inline int is_load(const struct tensor_case *c)
+static inline int tensor_case_is_load(const struct tensor_case *c)
 {
     return !strncmp(c->kernel, "load_", 5);
 }
 
-/* Reads a line; 0 at the end. */
-static inline int read_case(FILE *f, struct tensor_case *c)
+/* How many bytes of its result a case leaves. */
+static inline uint32_t tensor_case_bytes(const struct tensor_case *c)
+{
+    return c->dump + (tensor_case_is_load(c) ? TENSOR_HEAD : 0);
+}
+
+/* Reads a line. 0: it is none. */
+static inline int tensor_case_read(const char *line, struct tensor_case *c)
 {
     long long n[TENSOR_NUMBERS];
-    int k = 0;
+    char *end;
+    int k = 0, length = 0;
     memset(c, 0, sizeof *c);
-    if (fscanf(f, "%63s", c->kernel) != 1)
+    if (sscanf(line, "%63s%n", c->kernel, &length) != 1)
         return 0;
-    if (is_replace(c)) {
+    line += length;
+    if (tensor_case_is_replace(c)) {
         unsigned long long value;
-        int got = fscanf(f, "%llu %d", &value, &c->byte);
+        int got = sscanf(line, "%llu %d", &value, &c->byte);
         c->value = value;
-        c->dump = 128;
+        c->dump = TENSOR_MAP;
         return got == 2;
     }
-    for (int i = 0; i < TENSOR_NUMBERS; i++)
-        if (fscanf(f, "%lld", &n[i]) != 1)
+    for (int i = 0; i < TENSOR_NUMBERS; i++, line = end) {
+        n[i] = strtoll(line, &end, 10);
+        if (end == line)
             return 0;
+    }
     c->im2col = (int)n[k++];
     uint32_t *heads[] = {&c->type, &c->rank, &c->interleave, &c->swizzle,
                          &c->l2,   &c->fill, &c->shift};
@@ -95,8 +115,8 @@ static inline int read_case(FILE *f, struct tensor_case *c)
 
 /* Words that differ; with `pattern`, elements of the type that are special to its arithmetic, among
  * others. */
-static inline void fill_data(void *to, uint32_t bytes, uint32_t type, uint32_t pattern,
-                             uint32_t seed)
+static inline void tensor_case_fill(void *to, uint32_t bytes, uint32_t type, uint32_t pattern,
+                                    uint32_t seed)
 {
     static const uint16_t f16[] = {0,      0x8000, 1,      0x83ff, 0x3c00, 0xbc00, 0x7bff,
                                    0xfbff, 0x7c00, 0xfc00, 0x7e00, 0x7d01, 0xffff},
