@@ -8,6 +8,7 @@
 
 #include "tools/fuzz/explain.h"
 #include "tools/fuzz/gen.h"
+#include "tools/fuzz/hits.h"
 #include "tools/fuzz/journal.h"
 #include "tools/fuzz/pen.h"
 #include "tools/fuzz/rank.h"
@@ -46,7 +47,12 @@ static const char fuzz_help[] =
     "  --mpi               take rank and size from the environment: Open MPI's, PMI's, Slurm's "
     "(job "
     "arrays, too)\n"
-    "  --report FILE...    one report of the journals of a campaign; runs nothing\n";
+    "  --report FILE...    one report of the journals of a campaign; runs nothing\n\n"
+    "  --corners FILE      count there what rows, types and operands of the instruction table, and "
+    "what control flow, kernels have\n"
+    "                      had, and prefer what none has; with N > 1 ranks FILE.R\n"
+    "  --corners-report FILE...\n"
+    "                      what of all that was hit, and what was not, and why; runs nothing\n";
 
 struct options {
     unsigned long long seed, count;
@@ -54,9 +60,11 @@ struct options {
     const char *folder;
     bool whole, show, for_gpu;
     unsigned rank, size;
-    const char *journal;
-    char **reports; /* journals to report of */
+    const char *journal, *corners;
+    struct hits hits; /* with --corners */
+    char **reports;   /* journals, or tables of corners, to report of */
     int n_reports;
+    bool reports_corners;
 };
 
 static bool parse_number(const char *text, unsigned long long *n)
@@ -110,6 +118,8 @@ static bool set_option(struct options *o, const char *name, const char *value)
         o->folder = value;
     else if (!strcmp(name, "--journal"))
         o->journal = value;
+    else if (!strcmp(name, "--corners"))
+        o->corners = value;
     else if (!strcmp(name, "--against")) {
         o->trial.driver = value;
         o->trial.engine = TRIAL_INTERP;
@@ -134,7 +144,8 @@ static bool parse_options(int argc, char **argv, struct options *o)
                 fputs("ptera fuzz: --mpi: no launcher has set rank and size\n", stderr);
                 return false;
             }
-        } else if (!strcmp(argv[i], "--report")) {
+        } else if (!strcmp(argv[i], "--report") || !strcmp(argv[i], "--corners-report")) {
+            o->reports_corners = argv[i][2] == 'c';
             o->reports = argv + i + 1;
             o->n_reports = argc - i - 1;
             return true;
@@ -198,18 +209,25 @@ static void try_kernel(struct pen *pen, struct gen_kernel *kernel, const struct 
     }
 }
 
+#define SCATTER UINT64_C(0x9e3779b97f4a7c15) /* from one seed's corners to far ones */
+
 /* False: the journal cannot be written. */
-static bool try_seed(struct pen *pen, unsigned long long seed, const struct options *o,
+static bool try_seed(struct pen *pen, unsigned long long seed, struct options *o,
                      struct journal *journal, unsigned long verdicts[VERDICTS])
 {
     struct gen_kernel kernel;
+    struct gen_wishes wishes = {0};
     struct trial trial;
     if (journal && !journal_begin(journal, seed))
         return false;
-    gen_make(&kernel, seed, o->for_gpu);
+    if (o->corners)
+        hits_choose(&o->hits, seed * SCATTER, &wishes);
+    gen_make(&kernel, seed, o->for_gpu, &wishes);
     if (o->show) {
         show(&kernel);
     } else {
+        if (o->corners)
+            hits_add_shapes(&o->hits, &kernel);
         try_kernel(pen, &kernel, o, &trial);
         verdicts[trial.verdict]++;
     }
@@ -253,23 +271,46 @@ static struct campaign campaign_of(const struct options *o)
     static const char *const engines[] = {"interp", "jit", "both"};
     struct campaign c = {.seed = o->seed, .count = o->count, .rank = o->rank, .size = o->size};
     const char *cpu = o->trial.cpu ? o->trial.cpu : o->trial.is_native_once ? "turns" : "all";
-    snprintf(c.what, sizeof c.what, "engine %s cpu %s%s%s%s%s", engines[o->trial.engine], cpu,
+    snprintf(c.what, sizeof c.what, "engine %s cpu %s%s%s%s%s%s", engines[o->trial.engine], cpu,
              o->trial.checks ? " check" : "", o->for_gpu ? " for-gpu" : "",
-             o->trial.driver ? " against " : "", o->trial.driver ? o->trial.driver : "");
+             o->corners ? " corners" : "", o->trial.driver ? " against " : "",
+             o->trial.driver ? o->trial.driver : "");
     return c;
 }
 
-/* The rank's kernels from `seed` on. False: the journal cannot be written. */
-static bool run_part(struct pen *pen, const struct options *o, unsigned long long seed,
+enum { SAVE_EVERY = 250 };
+
+/* The rank's kernels from `seed` on. False: the journal, or the table, cannot be written. */
+static bool run_part(struct pen *pen, struct options *o, unsigned long long seed,
                      struct journal *journal, unsigned long verdicts[VERDICTS])
 {
-    bool ok = true;
-    for (; ok && seed - o->seed < o->count && !is_told_to_stop; seed += o->size)
+    struct campaign campaign = campaign_of(o);
+    char *table = o->corners ? journal_path(o->corners, &campaign) : NULL;
+    unsigned unsaved = 0;
+    bool ok = !o->corners || (table && hits_read(&o->hits, table));
+    for (; ok && seed - o->seed < o->count && !is_told_to_stop; seed += o->size) {
         ok = try_seed(pen, seed, o, journal, verdicts);
+        if (table && ++unsaved % SAVE_EVERY == 0)
+            ok = hits_write(&o->hits, table) && ok;
+    }
+    if (table && unsaved)
+        ok = hits_write(&o->hits, table) && ok;
+    free(table);
     return ok;
 }
 
-static int run_all(const struct options *o)
+/* False, having said why. */
+static bool open_corners(struct options *o)
+{
+    if (!o->corners)
+        return true;
+    if (!hits_open(&o->hits))
+        perror("ptera fuzz");
+    o->trial.corners = o->hits.corner;
+    return o->hits.corner;
+}
+
+static int run_all(struct options *o)
 {
     unsigned long verdicts[VERDICTS] = {0};
     struct campaign campaign = campaign_of(o);
@@ -306,12 +347,19 @@ int command_fuzz(int argc, char **argv)
     }
     if (!parse_options(argc, argv, &o))
         return EXIT_USAGE;
-    if (o.reports)
-        return journal_report(o.reports, (unsigned)o.n_reports) ? EXIT_GOOD : EXIT_FAILED;
+    if (o.reports) {
+        unsigned n = (unsigned)o.n_reports;
+        bool ok = o.reports_corners ? hits_report(o.reports, n) : journal_report(o.reports, n);
+        return ok ? EXIT_GOOD : EXIT_FAILED;
+    }
     if (o.show && o.journal) {
         fputs("ptera fuzz: --show runs nothing that a journal could keep\n", stderr);
         return EXIT_USAGE;
     }
+    if (!open_corners(&o))
+        return EXIT_FAILED;
     listen_to_stop();
-    return run_all(&o);
+    int result = run_all(&o);
+    hits_close(&o.hits);
+    return result;
 }

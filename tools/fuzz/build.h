@@ -13,6 +13,7 @@ enum {
     GEN_COUNTERS = 4,
     GEN_TABLE = 128,
     GEN_OWN = 16,
+    GEN_WISH_BYTES = 64,
     GEN_VALUES = 32
 };
 
@@ -40,7 +41,8 @@ struct gen_values {
 
 /* Where code stands. */
 struct gen_place {
-    bool is_uniform;  /* all threads of the CTA that still run come here together */
+    enum gen_shape shape; /* the innermost that holds it */
+    bool is_uniform;      /* all threads of the CTA that still run come here together */
     /* lanes of the warp that come here together, a constant or a register; NULL: not known */
     const char *mask;
     /* labels of the innermost loop, NULL: none; leaving must not break what is said above */
@@ -56,8 +58,8 @@ struct gen_place {
 
 /* The function being made. Registers: %p %h %r %d 0..GEN_POOL-1 are variables, initialised at
  * its head; %up %uh %ur %ud likewise, the same in all threads of the CTA. %q %t %x are numbered
- * temporaries of predicates, 32 and 64 bits, as are %m %w %z32 and %y %z; %f and %fd are of .f32
- * and .f64. */
+ * temporaries of predicates, 32 and 64 bits, %s of 16, as are %m %w %z32 and %y %z; %f and %fd are
+ * of .f32 and .f64. */
 struct gen {
     struct gen_kernel *k;
     uint64_t random;
@@ -67,15 +69,17 @@ struct gen {
     /* of the kernel */
     bool has_selectors, has_parted_talk, has_tables, has_returns, has_order, has_carries, has_const,
         has_many;
-    bool talks;        /* warp instructions; lanes then return at the outermost level only */
+    bool talks; /* warp instructions; lanes then return at the outermost level only */
     bool has_local, has_shared;
-    bool has_waits; /* loops that wait for other threads, locks, barriers of some */
+    bool has_waits;                /* loops that wait for other threads, locks, barriers of some */
     unsigned threads, cta_threads; /* of the grid, of a CTA */
-    unsigned cell_bytes; /* of shared memory where sums of a CTA are */
+    const struct gen_wishes *wishes; /* NULL: none */
+    size_t wish_at;                  /* in out: GEN_WISH_BYTES for each thread */
+    unsigned cell_bytes;             /* of shared memory where sums of a CTA are */
     unsigned n_arrays;
     struct gen_array array[GEN_ARRAYS];
     bool is_filled[GEN_ARRAYS]; /* has first values */
-    struct gen_node **at; /* where the next node goes */
+    struct gen_node **at;       /* where the next node goes */
     /* n statements of any kind (gen_statements), as accesses to neighbours have in between. */
     void (*statements)(struct gen *g, struct gen_place place, unsigned n);
 };
@@ -99,13 +103,16 @@ __attribute__((format(printf, 2, 3))) struct gen_node *gen_line(struct gen *g, c
 /* The next nodes go into list `child` of the node; returns where they would have gone. */
 struct gen_node **gen_enter(struct gen *g, struct gen_node *node, unsigned child);
 
-/* form.c: names of registers */
+/* names.c: names of registers */
 const char *gen_source(struct gen *g, const struct gen_place *place, enum gen_class class);
 const char *gen_uniform_source(struct gen *g, const struct gen_place *place, enum gen_class class);
 const char *gen_dest(struct gen *g, enum gen_class class);
 /* "@%p1 ", "@!%p2 " or "". */
 const char *gen_guard(struct gen *g);
 unsigned gen_temp(struct gen *g);
+/* One of the preferred values, mostly; NULL: another source is to be drawn. */
+const char *gen_preferred(struct gen *g, const struct gen_place *place, enum gen_class class,
+                          bool takes_float);
 /* form.c: an instruction of the table that only computes; with uniform operands only. */
 void gen_compute(struct gen *g, const struct gen_place *place, bool uniform);
 /* One instruction several times, of other values. */

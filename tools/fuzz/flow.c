@@ -53,6 +53,15 @@ static void stay_in_loop(struct gen_place *place)
     place->stays = true;
 }
 
+/* A shape stands there; what it holds stands in it. */
+static void stand(struct gen *g, const struct gen_place *place, enum gen_shape shape,
+                  struct gen_place *inner)
+{
+    g->k->shape[place->shape][shape] = true;
+    if (inner)
+        inner->shape = shape;
+}
+
 static void fill(struct gen *g, struct gen_node *node, unsigned child,
                  const struct gen_place *place, unsigned n)
 {
@@ -70,7 +79,13 @@ static void branch(struct gen *g, const struct gen_place *place)
     bool with_mask = !uniform && place->mask && g->has_parted_talk && gen_chance(g, 70);
     const char *test = choice(g, place, n, uniform);
     struct gen_node *node = gen_node(g, 2);
-    struct gen_place inner = uniform ? *place : parted(place), other = inner;
+    struct gen_place inner = uniform ? *place : parted(place);
+    stand(g, place,
+          with_mask ? GEN_SHAPE_IF_MASKED
+          : uniform ? GEN_SHAPE_IF_UNIFORM
+                    : GEN_SHAPE_IF,
+          &inner);
+    struct gen_place other = inner;
     if (uniform)
         inner.depth++, other.depth++;
     if (with_mask) {
@@ -119,6 +134,7 @@ static void partial(struct gen *g, const struct gen_place *place)
     const char *use = gen_format(g, "mad.lo.s%u %s, %s, %s, %s;\n", bits, d, name, a, b);
     struct gen_node *node = gen_node(g, 1);
     struct gen_place inner = *place;
+    stand(g, place, GEN_SHAPE_PARTIAL, &inner);
     inner.depth++;
     if (is_guarded) {
         node->part[0] = gen_format(g, "%s@%%q%u %s", test, n, make);
@@ -175,6 +191,11 @@ static void loop(struct gen *g, const struct gen_place *place)
     struct gen_node *node = gen_node(g, 1);
     char *trips = gen_format(g, "%s%s", stride, trips_text(g, place, n, uniform || has_bound));
     struct gen_place inner = uniform ? *place : parted(place);
+    stand(g, place,
+          with_mask ? GEN_SHAPE_LOOP_MASKED
+          : uniform ? GEN_SHAPE_LOOP_UNIFORM
+                    : GEN_SHAPE_LOOP,
+          &inner);
     inner.depth = place->depth + 1;
     inner.leave = gen_format(g, "L%u_end", n);
     inner.again = gen_format(g, "L%u_next", n);
@@ -218,6 +239,7 @@ static void walk(struct gen *g, const struct gen_place *place, const struct gen_
             : gen_format(g, "mov.u32 %%z32_%u, %u;\n", n, g->threads);
     const char *bound_text, *bound = gen_bound(g, n, a->a, left_out, &bound_text);
     bool has_neighbours = a->record > 1;
+    stand(g, place, GEN_SHAPE_WALK, &inner);
     inner.depth = place->depth + 1;
     inner.leave = has_neighbours && gen_chance(g, 30) ? gen_format(g, "L%u_end", n) : NULL;
     inner.again = inner.leave ? gen_format(g, "L%u_next", n) : NULL;
@@ -254,6 +276,7 @@ static void irreducible(struct gen *g, const struct gen_place *place)
     const char *test = choice(g, place, n, false);
     struct gen_node *node = gen_node(g, 2);
     struct gen_place inner = parted(place);
+    stand(g, place, GEN_SHAPE_TWO_ENTRIES, &inner);
     inner.leave = inner.again = NULL;
     node->part[0] = gen_format(g, "%sand.b32 %%t%u, %s, 3;\n@%%q%u bra L%u_second;\nL%u_first:\n",
                                test, n, gen_source(g, place, GEN_R), n, n, n);
@@ -278,6 +301,7 @@ static void jump_by_table(struct gen *g, const struct gen_place *place)
     bool uniform = place->is_uniform && gen_chance(g, 30);
     struct gen_node *node = gen_node(g, 3);
     struct gen_place inner = uniform ? *place : parted(place);
+    stand(g, place, uniform ? GEN_SHAPE_TABLE_UNIFORM : GEN_SHAPE_TABLE, &inner);
     inner.depth = place->depth + 1;
     inner.leave = inner.again = NULL;
     node->part[0] = gen_format(
@@ -300,7 +324,9 @@ static void leave_loop(struct gen *g, const struct gen_place *place)
 {
     unsigned n = gen_temp(g);
     const char *test = choice(g, place, n, place->leaves_uniformly);
-    const char *to = gen_chance(g, 60) ? place->leave : place->again;
+    bool leaves = gen_chance(g, 60);
+    const char *to = leaves ? place->leave : place->again;
+    stand(g, place, leaves ? GEN_SHAPE_LEAVE : GEN_SHAPE_AGAIN, NULL);
     gen_line(g, "%s@%s%%q%u bra %s;", test, gen_chance(g, 30) ? "!" : "", n, to);
 }
 
@@ -308,7 +334,10 @@ static void leave_loop(struct gen *g, const struct gen_place *place)
 static void end_threads(struct gen *g, struct gen_place *place)
 {
     unsigned n = gen_temp(g);
-    const char *test = choice(g, place, n, false), *how = gen_chance(g, 60) ? "ret" : "exit";
+    const char *test = choice(g, place, n, false);
+    bool returns = gen_chance(g, 60);
+    const char *how = returns ? "ret" : "exit";
+    stand(g, place, returns ? GEN_SHAPE_RETURN : GEN_SHAPE_EXIT, NULL);
     if (place->mask && g->talks) {
         struct gen_node *node = gen_line(
             g, "%snot.pred %%q%u, %%q%u;\nvote.sync.ballot.b32 %%m%u, %%q%u, %s;\n@!%%q%u %s;",
@@ -348,6 +377,7 @@ static void call(struct gen *g, const struct gen_place *place, unsigned n_callab
     struct target f = {"", g->k->func[gen_below(g, n_callable)].name, ""};
     if (n_callable > 1 && gen_chance(g, 40))
         f = draw_pointer(g, place, n, n_callable);
+    stand(g, place, *f.list ? GEN_SHAPE_CALL_POINTER : GEN_SHAPE_CALL, NULL);
     const char *a = gen_source(g, place, GEN_R), *b = gen_source(g, place, GEN_D),
                *d = gen_dest(g, GEN_R);
     gen_line(g,

@@ -41,6 +41,27 @@ struct gen_node {
     uint8_t state;           /* enum gen_state */
 };
 
+enum gen_shape {
+#define SHAPE(ID, text, needs, has) GEN_SHAPE_##ID,
+#include "tools/fuzz/shapes.def"
+    GEN_SHAPES
+};
+
+enum { GEN_WISHES = 6 };
+
+struct corner_group;
+
+/* An operand that a kernel is to have: corner.h. */
+struct gen_wish {
+    const struct corner_group *group;
+    unsigned class; /* enum corner_class */
+};
+
+struct gen_wishes {
+    unsigned n;
+    struct gen_wish v[GEN_WISHES];
+};
+
 struct gen_func {
     const char *name, *head;
     struct gen_node *body;
@@ -56,12 +77,14 @@ struct gen_kernel {
     uint32_t s;
     uint64_t w;
     size_t out_bytes, sums_bytes;
-    const char *variables; /* module scope */
+    const char *variables;              /* module scope */
+    bool shape[GEN_SHAPES][GEN_SHAPES]; /* what it has: [outer][inner] */
     unsigned n_funcs;
     struct gen_func func[GEN_FUNCS], entry;
 };
 
-/* Makes the kernel of a seed; memory that runs out ends the process. With `for_gpu` it has nothing
+/* Makes the kernel of a seed and of wishes (NULL: none), most of which it then has; memory that
+ * runs out ends the process. With `for_gpu` it has nothing
  * of which NVIDIA's assembler and GPUs make something else than PTX says, or that PTX leaves open
  * (seen with driver 580 on an H100 and an H200; docs/ptx.md has what machine code shows):
  *
@@ -80,7 +103,7 @@ struct gen_kernel {
  *   - 64-bit atomics on shared memory, at the head of loops that have barriers
  *   - known operands of approximations, slct, mad.hi and conversions with .sat
  */
-void gen_make(struct gen_kernel *k, uint64_t seed, bool for_gpu);
+void gen_make(struct gen_kernel *k, uint64_t seed, bool for_gpu, const struct gen_wishes *wishes);
 void gen_free(struct gen_kernel *k);
 
 /* The module as PTX, with its `ptera run` command at its head. The caller frees. Functions that

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ir/row.h"
+#include "tools/fuzz/wish.h"
 
 /* ---- features and shape ---------------------------------------------------------------------- */
 
@@ -28,12 +28,21 @@ static void draw_block(struct gen *g, unsigned block[3])
         memcpy(block, deep[at % 7], sizeof deep[at % 7]);
 }
 
+static bool wants_warps(const struct gen *g)
+{
+    for (unsigned i = 0; g->wishes && i < g->wishes->n; i++)
+        if (wish_needs_warp(&g->wishes->v[i]))
+            return true;
+    return false;
+}
+
 static void draw_shape(struct gen *g)
 {
     struct gen_kernel *k = g->k;
     do
         draw_block(g, k->block);
-    while (g->has_many && k->block[0] * k->block[1] * k->block[2] > 96);
+    while ((g->has_many && k->block[0] * k->block[1] * k->block[2] > 96) ||
+           (wants_warps(g) && k->block[0] * k->block[1] * k->block[2] % 32));
     g->cta_threads = k->block[0] * k->block[1] * k->block[2];
     for (unsigned i = 0; i < 3; i++)
         k->grid[i] = g->cta_threads < 512 && gen_chance(g, i ? 20 : 60) ? 1 + gen_below(g, 3) : 1;
@@ -185,7 +194,8 @@ static void make_func(struct gen *g, struct gen_func *f, unsigned i)
     g->n_temps = 1;
     gen_line(g, "ld.param.b32 %%z32_0, [a];\nld.param.b64 %%z0, [b];")->is_fixed = true;
     struct gen_node **first = g->at, *body;
-    gen_statements(g, (struct gen_place){.depth = 1}, 1 + gen_below(g, 5));
+    gen_statements(g, (struct gen_place){.depth = 1, .shape = GEN_SHAPE_FUNCTION},
+                   1 + gen_below(g, 5));
     char *text = set_aside(g, first, &body);
     load_noughts(g, text);
     initialise_all(g, gen_format(g, "%s%s", text, f->tail), "%z32_0", NULL, v);
@@ -275,6 +285,16 @@ static void save_all(struct gen *g, const struct variable *v, unsigned n)
     g->k->out_bytes = at + (size_t)g->threads * 4;
 }
 
+/* At the body's head, where all threads are there, those that need that and half of the others. */
+static void make_wishes(struct gen *g, const struct gen_place *place, bool is_head)
+{
+    for (unsigned i = 0; g->wishes && i < g->wishes->n; i++) {
+        const struct gen_wish *wish = &g->wishes->v[i];
+        if ((wish_needs_warp(wish) || i % 2) == is_head)
+            wish_make(g, place, wish);
+    }
+}
+
 static void make_entry(struct gen *g)
 {
     struct gen_kernel *k = g->k;
@@ -307,7 +327,9 @@ static void make_entry(struct gen *g)
     }
     struct gen_node **first = g->at, *body;
     unsigned n = gen_chance(g, 90) ? 3 + gen_below(g, 9) : 12 + gen_below(g, 18);
+    make_wishes(g, &place, true);
     gen_statements(g, place, n);
+    make_wishes(g, &place, false);
     char *text = set_aside(g, first, &body);
     clear_memory(g, text);
     load_noughts(g, text);
@@ -333,7 +355,7 @@ static char *table_text(struct gen *g, const char *space, const char *name)
 static void make_variables(struct gen *g)
 {
     char *text = table_text(g, ".global", "table");
-    if (g->for_gpu)
+    if (g->for_gpu || g->wishes)
         text = gen_format(g, "%s.global .b64 nought;\n", text);
     if (g->has_const)
         text = gen_format(g, "%s%s", text, table_text(g, ".const", "constants"));
@@ -348,7 +370,7 @@ static void make_variables(struct gen *g)
     g->k->variables = text;
 }
 
-void gen_make(struct gen_kernel *k, uint64_t seed, bool for_gpu)
+void gen_make(struct gen_kernel *k, uint64_t seed, bool for_gpu, const struct gen_wishes *wishes)
 {
     memset(k, 0, sizeof *k);
     pt_arena_init(&k->arena, &pt_malloc_allocator);
@@ -362,6 +384,7 @@ void gen_make(struct gen_kernel *k, uint64_t seed, bool for_gpu)
     k->sums_bytes = 8;
     struct gen g = {.k = k,
                     .for_gpu = for_gpu,
+                    .wishes = wishes && wishes->n ? wishes : NULL,
                     .statements = gen_statements,
                     .random = seed * UINT64_C(0xd1342543de82ef95) + 1};
     draw_features(&g);

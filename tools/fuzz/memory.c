@@ -67,6 +67,9 @@ void gen_lay_out(struct gen *g)
         a->offset = at;
         at += pt_round_up((size_t)elements_of(g, a) * a->bytes, 16);
     }
+    g->wish_at = pt_round_up(at, 16);
+    if (g->wishes)
+        at = g->wish_at + (size_t)g->threads * GEN_WISH_BYTES;
     g->k->out_bytes = at; /* the registers at the kernel's end follow */
 }
 

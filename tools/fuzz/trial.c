@@ -10,6 +10,7 @@
 #include "ptera.h"
 #include "tools/fuzz/against.h"
 #include "tools/fuzz/gen.h"
+#include "tools/fuzz/observe.h"
 #include "tools/fuzz/pen.h"
 
 struct request {
@@ -89,30 +90,48 @@ static void keep_finding(void *ud, const char *text)
         snprintf(kept, TRIAL_TEXT, "%s", text);
 }
 
+/* The kernel's buffers, and its launch. */
+struct buffers {
+    void *out, *sums;
+    const void *parameters[4];
+    ptera_launch launch;
+};
+
+/* False: there is no memory; buffers_free in any case. */
+static bool buffers_alloc(struct buffers *b, const struct level *level, const struct request *r)
+{
+    *b = (struct buffers){.parameters = {&b->out, &b->sums, &r->s, &r->w}};
+    ptera_launch_init(&b->launch);
+    memcpy(b->launch.grid, r->grid, sizeof b->launch.grid);
+    memcpy(b->launch.block, r->block, sizeof b->launch.block);
+    b->launch.parameters = b->parameters;
+    b->launch.n_parameters = 4;
+    return ptera_buffer_alloc(level->engine, r->out_bytes, &b->out) == PTERA_OK &&
+           ptera_buffer_alloc(level->engine, r->sums_bytes, &b->sums) == PTERA_OK;
+}
+
+static void buffers_free(struct buffers *b, const struct level *level)
+{
+    ptera_buffer_free(level->engine, b->out);
+    ptera_buffer_free(level->engine, b->sums);
+}
+
 static bool launch(const struct level *level, ptera_kernel *kernel, const struct request *r,
                    const struct way *way, struct contents *after, struct trial *trial)
 {
     char found[TRIAL_TEXT] = "";
-    void *out = NULL, *sums = NULL;
-    bool ok = ptera_buffer_alloc(level->engine, r->out_bytes, &out) == PTERA_OK &&
-              ptera_buffer_alloc(level->engine, r->sums_bytes, &sums) == PTERA_OK;
-    const void *parameters[] = {&out, &sums, &r->s, &r->w};
-    ptera_launch launch;
-    ptera_launch_init(&launch);
-    memcpy(launch.grid, r->grid, sizeof launch.grid);
-    memcpy(launch.block, r->block, sizeof launch.block);
-    launch.backend = way->backend;
-    launch.checks = way->checks;
-    launch.finding = keep_finding;
-    launch.finding_ud = found;
-    launch.parameters = parameters;
-    launch.n_parameters = 4;
-    ptera_result result = ok ? ptera_kernel_launch(kernel, &launch) : PTERA_ERROR_OUT_OF_MEMORY;
+    struct buffers b;
+    bool ok = buffers_alloc(&b, level, r);
+    b.launch.backend = way->backend;
+    b.launch.checks = way->checks;
+    b.launch.finding = keep_finding;
+    b.launch.finding_ud = found;
+    ptera_result result = ok ? ptera_kernel_launch(kernel, &b.launch) : PTERA_ERROR_OUT_OF_MEMORY;
     after->n = r->out_bytes + r->sums_bytes;
     after->bytes = malloc(after->n);
     if (result == PTERA_OK && after->bytes) {
-        memcpy(after->bytes, out, r->out_bytes);
-        memcpy(after->bytes + r->out_bytes, sums, r->sums_bytes);
+        memcpy(after->bytes, b.out, r->out_bytes);
+        memcpy(after->bytes + r->out_bytes, b.sums, r->sums_bytes);
     } else {
         bool unsupported = result == PTERA_ERROR_UNSUPPORTED_PTX,
              invalid = result == PTERA_ERROR_INVALID_PTX;
@@ -123,8 +142,7 @@ static bool launch(const struct level *level, ptera_kernel *kernel, const struct
                         : VERDICT_FAILED,
             level->name, way->name, *why ? why : ptera_result_text(result));
     }
-    ptera_buffer_free(level->engine, out);
-    ptera_buffer_free(level->engine, sums);
+    buffers_free(&b, level);
     return trial->verdict == VERDICT_GOOD;
 }
 
@@ -189,6 +207,16 @@ static void run_ways(const struct bench *bench, unsigned i, ptera_kernel *kernel
             return;
 }
 
+/* What corners it has. */
+static void observe(const struct bench *bench, ptera_kernel *kernel, const struct request *r,
+                    const char *text)
+{
+    struct buffers b;
+    if (buffers_alloc(&b, &bench->level[0], r))
+        observe_launch(kernel, &b.launch, text, bench->options->corners);
+    buffers_free(&b, &bench->level[0]);
+}
+
 /* The driver's launch, compared with the first there was. */
 static void run_driver(struct bench *bench, const struct request *r, const char *text,
                        const struct contents *first, struct trial *trial)
@@ -228,6 +256,8 @@ static void run_level(const struct bench *bench, unsigned i, const struct reques
         say(trial, VERDICT_INVALID, level->name, "loading", has_text ? d.text : "no module");
     } else {
         run_ways(bench, i, kernel, r, first, trial);
+        if (bench->options->corners && !i && trial->verdict == VERDICT_GOOD)
+            observe(bench, kernel, r, text);
     }
     ptera_module_unload(module);
 }

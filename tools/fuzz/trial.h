@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 enum verdict {
     VERDICT_GOOD,
@@ -30,6 +31,8 @@ struct trial_options {
     bool is_native_once;
     unsigned checks;  /* ptera_launch.checks of one more interpreted run; 0: there is none */
     unsigned seconds; /* of CPU time, for one module */
+    /* counts of struct hits, where what each has is added; NULL: nobody asks */
+    uint32_t *corners;
     /* a driver library (libcuda.so.1), which runs each as well; NULL: none. One CPU level then. */
     const char *driver;
 };

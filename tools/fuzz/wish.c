@@ -1,0 +1,145 @@
+/* Statements for corners: an instruction of the row and types, with the operand that is wished. */
+#include "tools/fuzz/wish.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "tools/fuzz/draw.h"
+
+enum { TRIES = 100 };
+
+/* ---- what is not made ------------------------------------------------------------------------ */
+
+static const struct reason {
+    const char *row;
+    char letter;
+    uint32_t classes;
+    const char *why;
+} reasons[] = {
+#define REASON(row, letter, classes, why) {row, letter, classes, why},
+#include "tools/fuzz/reasons.def"
+};
+
+/* Registers of the generator's are of 16 to 64 bits, and of predicates. */
+static bool has_register(const struct corner_group *g)
+{
+    unsigned bits = pt_type_bits(g->of);
+    return g->of == PT_TYPE_NONE || bits <= 64;
+}
+
+const char *wish_why_not(const struct corner_group *g, enum corner_class class)
+{
+    const char *row = pt_op_id(g->op);
+    for (size_t i = 0; i < sizeof reasons / sizeof *reasons; i++) {
+        const struct reason *r = &reasons[i];
+        if (!strncmp(row, r->row, strlen(r->row)) && (!r->letter || r->letter == g->letter) &&
+            (!r->classes || r->classes >> class & 1))
+            return r->why;
+    }
+    return has_register(g) ? NULL : "needs registers of 128 bits";
+}
+
+bool wish_needs_warp(const struct gen_wish *wish)
+{
+    return pt_op_effects(wish->group->op) & (PT_FX_WARP | PT_FX_CTA);
+}
+
+/* ---- the spelling ---------------------------------------------------------------------------- */
+
+static bool draw_element(struct gen *g, struct drawn *d, const struct pt_elem *e, int alt)
+{
+    unsigned target = pt_target_find(CORNER_TARGET, 0);
+    if (alt == CORNER_ABSENT || (alt == CORNER_FREE && e->is_optional && gen_chance(g, 60)))
+        return true;
+    const struct pt_alt *a = pt_elem_alt(e, alt < 0 ? gen_below(g, e->n) : (unsigned)alt);
+    if (!pt_when_holds(&a->when, target, CORNER_VERSION))
+        return false;
+    for (unsigned t = 0; t < a->n; t++)
+        draw_token(d, a->token[t]); /* state spaces are welcome */
+    return true;
+}
+
+static bool draw_spelling(struct gen *g, struct drawn *d)
+{
+    const struct corner_source *from = corner_source_of(d->wish->group, d->wish->class);
+    const struct pt_line *line = from->line;
+    d->form = (struct pt_form){.op = line->op, .vec = 1};
+    d->form.variant = gen_chance(g, 50)
+                          ? from->variant
+                          : (uint16_t)(line->variant + gen_below(g, line->n_variants));
+    snprintf(d->spelling, sizeof d->spelling, "%.*s", (int)strcspn(line->syntax, ".{ "),
+             line->syntax);
+    for (unsigned i = 0; i < line->n_elems; i++)
+        if (!draw_element(g, d, pt_line_elem(line, i), from->alt[i]))
+            return false;
+    return true;
+}
+
+/* Memory may hold NaNs, whose bits GPUs choose. */
+static bool suits_gpu(const struct drawn *d)
+{
+    bool is_atomic = pt_op_effects(d->form.op) & PT_FX_ATOMIC, has_float = false;
+    for (unsigned i = 0; i < d->form.n_types; i++)
+        has_float |= pt_type_class(d->form.type[i]) >= PT_CLASS_F;
+    bool is_loop = pt_form_space(&d->form) >= PT_SPACE_SHARED && d->form.n_types &&
+                   pt_type_bits(d->form.type[0]) != 32;
+    return draw_is_for_gpu(d) && !(is_atomic && (has_float || is_loop));
+}
+
+static bool draw(struct gen *g, struct drawn *d, const struct gen_place *place)
+{
+    bool is_guard = d->wish->group->letter == '@';
+    for (unsigned i = 0; i < TRIES; i++)
+        if (draw_spelling(g, d) && (!g->for_gpu || suits_gpu(d)) && draw_operands(g, d, place) &&
+            (is_guard || d->is_granted))
+            return true;
+    return false;
+}
+
+/* ---- the statement --------------------------------------------------------------------------- */
+
+static bool has_effect(const struct drawn *d, uint32_t effects)
+{
+    return pt_op_effects(d->form.op) & effects;
+}
+
+/* What the instruction makes changes variables, where it is no address. */
+static const char *folded(struct gen *g, const struct drawn *d)
+{
+    static const char *const suffix[] = {"pred", "b16", "b32", "b64"};
+    const char *text = "", *row = pt_op_id(d->form.op);
+    bool is_address = !strncmp(row, "cvta", 4) || !strncmp(row, "mov_addr", 8);
+    for (unsigned i = 0; i < d->n_written && !is_address; i++) {
+        char kind = d->written[i][1];
+        enum gen_class class = kind == 'q'   ? GEN_P
+                               : kind == 's' ? GEN_H
+                               : kind == 't' ? GEN_R
+                                             : GEN_D;
+        const char *to = gen_dest(g, class);
+        text = gen_format(g, "%s\nxor.%s %s, %s, %s;", text, suffix[class], to, to, d->written[i]);
+    }
+    return text;
+}
+
+void wish_make(struct gen *g, const struct gen_place *place, const struct gen_wish *wish)
+{
+    struct drawn d = {.wish = wish, .before = ""};
+    bool has_guard = wish->class == CORNER_GUARD;
+    if (!draw(g, &d, place))
+        return;
+    unsigned n = gen_temp(g);
+    bool has_carry = has_effect(&d, PT_FX_CARRY_IN | PT_FX_CARRY_OUT),
+         is_warp_memory = has_effect(&d, PT_FX_WARP) && has_effect(&d, PT_FX_READ | PT_FX_WRITE);
+    const char *around = is_warp_memory ? "bar.warp.sync -1;\n" : "",
+               *before = has_carry ? gen_format(g, "add.cc.u32 %%t%u, %s, %s;\n", n,
+                                                gen_dest(g, GEN_R), gen_dest(g, GEN_R))
+                                   : "",
+               *carry =
+                   has_effect(&d, PT_FX_CARRY_OUT)
+                       ? gen_format(g, "\naddc.u32 %%t%u, 0, 0;\nxor.b32 %%r0, %%r0, %%t%u;", n, n)
+                       : "";
+    const char *guard = has_guard ? gen_format(g, "@%%p%u ", gen_below(g, GEN_POOL)) : "",
+               *space = *d.operands ? " " : "", *settled = draw_settled(g, &d);
+    gen_line(g, "%s%s%s%s%s%s%s;%s%s%s%s", d.before, around, before, guard, d.spelling, space,
+             d.operands, *around ? "\nbar.warp.sync -1;" : "", carry, settled, folded(g, &d));
+}

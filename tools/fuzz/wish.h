@@ -1,0 +1,15 @@
+/* Statements that have a corner. */
+#ifndef PTERA_TOOLS_FUZZ_WISH_H
+#define PTERA_TOOLS_FUZZ_WISH_H
+
+#include "tools/fuzz/build.h"
+#include "tools/fuzz/corner.h"
+
+/* Why no kernel has the corner; NULL: kernels can have it. */
+const char *wish_why_not(const struct corner_group *group, enum corner_class class);
+/* All lanes of the warp have to come together. */
+bool wish_needs_warp(const struct gen_wish *wish);
+/* A statement that has it, if one is found in some tries. */
+void wish_make(struct gen *g, const struct gen_place *place, const struct gen_wish *wish);
+
+#endif
