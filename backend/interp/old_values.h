@@ -10,19 +10,26 @@ enum {
     PT_OLD_PLACES = 4096,  /* words; more have no old values */
     PT_OLD_SEEN = 1 << 14, /* words by thread; where there are more they see the newest */
     PT_OLD_PROBES = 16,
+    PT_OLD_OBSERVERS = 4, /* of a write; one with more all are taken to know of */
     PT_OLD_FENCED = 64
 };
 
 /* A write, which is number n + 1 of its place if it is writes[n % PT_OLD_KEPT]. */
 struct pt_old_write {
     uint32_t time, warp, lane;
+    uint32_t n_observers; /* threads that read it, and when */
+    struct {
+        uint32_t time, warp, lane;
+    } observers[PT_OLD_OBSERVERS];
     uint64_t before; /* what was there before it */
+    bool releases;   /* who reads it may synchronize with somebody */
 };
 
 struct pt_old_place {
     uint64_t address; /* 0: free */
     uint32_t bytes, born;
-    uint32_t first, n; /* writes so far; those up to `first` are forgotten */
+    uint32_t first, n;   /* writes so far; those up to `first` are forgotten */
+    bool first_releases; /* number `first` does */
     struct pt_old_write writes[PT_OLD_KEPT];
 };
 

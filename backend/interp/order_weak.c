@@ -1,14 +1,17 @@
 /* Schedules under which reads see old values, as the memory consistency model allows (PTX ISA, 8):
  * a strong read, relaxed or volatile, may see a write that others have written over since, unless
- * one of those is before it in causality order, or its thread has read or written a later one
- * already. Which it sees the schedule's seed says. What is known of causality is the checker of
- * races's.
+ * one of those is before it in causality order, or a read of one of those is, or its thread has
+ * read or written a later one already. Which it sees the schedule's seed says. What is known of
+ * causality is the checker of races's; it has reads synchronize with who wrote last, so what
+ * others that release have written is not seen when it is old.
  *
- * Weak reads see the newest value: where they need not, there is a race. So do acquires, which are
- * in other schedules as if they came earlier, and what accesses several words.
+ * Weak and asynchronous writes leave nothing older to be seen. Weak reads see the newest value:
+ * where they need not, there is a race. So do acquires, which are in other schedules as if they
+ * came earlier, and what accesses several words.
  */
 #include "backend/interp/address.h"
 #include "backend/interp/old_values.h"
+#include "backend/interp/release.h"
 #include "backend/observer.h"
 #include "backend/schedule.h"
 
@@ -58,8 +61,28 @@ static struct pt_old_seen *find_seen(struct pt_old_values *v, uint64_t address, 
 static void forget(struct pt_old_values *v, uint64_t address)
 {
     struct pt_old_place *p = find_place(v, address, false);
-    if (p)
+    if (p) {
         p->first = p->n;
+        p->first_releases = false;
+    }
+}
+
+/* Likewise where a weak write, or a copy, writes. */
+static void forget_all(struct pt_old_values *v, uint64_t address, uint64_t bytes)
+{
+    for (uint64_t at = address & ~UINT64_C(7); at < address + bytes; at += 4)
+        forget(v, at);
+}
+
+/* Write number n of a place. */
+static struct pt_old_write *write_of(struct pt_old_place *p, uint32_t n)
+{
+    return &p->writes[(n - 1) % PT_OLD_KEPT];
+}
+
+static bool releases(struct pt_old_place *p, uint32_t n)
+{
+    return n == p->first ? p->first_releases : write_of(p, n)->releases;
 }
 
 /* Words that share bytes with an access of other extent. */
@@ -118,12 +141,22 @@ static void write(const struct pt_event *e, const struct pt_access *a, uint32_t 
     if (!p)
         return;
     begin_place(e, k, p, bytes);
-    p->writes[p->n++ % PT_OLD_KEPT] = (struct pt_old_write){
-        pt_causality_of(e->frame)->time, w->number, lane, read_word(e, address, bytes)};
-    if (p->n - p->first > PT_OLD_KEPT)
-        p->first = p->n - PT_OLD_KEPT;
-    if (is_twice(e, a, lane))
+    /* a release, behind a fence, or an atomic that passes on what it reads */
+    bool does_release = a->order > PT_ORDER_RELAXED || w->fence[lane].scope != PT_SCOPE_NONE ||
+                        (a->use & PT_USE_READ && releases(p, p->n));
+    if (p->n - p->first == PT_OLD_KEPT) {
+        p->first_releases = releases(p, p->first + 1);
+        p->first++;
+    }
+    *write_of(p, ++p->n) = (struct pt_old_write){.time = pt_causality_of(e->frame)->time,
+                                                 .warp = w->number,
+                                                 .lane = lane,
+                                                 .before = read_word(e, address, bytes),
+                                                 .releases = does_release};
+    if (is_twice(e, a, lane)) {
         p->first = p->n;
+        p->first_releases = does_release;
+    }
     struct pt_old_seen *seen = find_seen(v, address, w->number * PT_WARP_SIZE + lane);
     if (seen)
         seen->n = p->n;
@@ -131,17 +164,55 @@ static void write(const struct pt_event *e, const struct pt_access *a, uint32_t 
 
 /* ---- reads ----------------------------------------------------------------------------------- */
 
+/* Whether a write, or a read of it, is before what the lane does. */
+static bool knows(const struct pt_causality *g, const struct pt_known *w, uint32_t lane,
+                  const struct pt_old_write *x)
+{
+    bool is_known = x->n_observers > PT_OLD_OBSERVERS ||
+                    pt_causality_knows(g, w, lane, x->warp, x->lane, x->time);
+    for (uint32_t i = 0; !is_known && i < x->n_observers; i++)
+        is_known = pt_causality_knows(g, w, lane, x->observers[i].warp, x->observers[i].lane,
+                                      x->observers[i].time);
+    return is_known;
+}
+
 /* The oldest that a lane may see. */
 static uint32_t oldest(const struct pt_causality *g, const struct pt_known *w, uint32_t lane,
-                       const struct pt_old_place *p, const struct pt_old_seen *seen)
+                       struct pt_old_place *p, const struct pt_old_seen *seen)
 {
     uint32_t least = seen->n > p->first ? seen->n : p->first;
-    for (uint32_t n = p->n; n > least; n--) {
-        const struct pt_old_write *x = &p->writes[(n - 1) % PT_OLD_KEPT];
-        if (pt_causality_knows(g, w, lane, x->warp, x->lane, x->time))
+    for (uint32_t n = p->n; n > least; n--)
+        if (knows(g, w, lane, write_of(p, n)))
             return n;
-    }
     return least;
+}
+
+/* The lane has read write number n. */
+static void observe(const struct pt_causality *g, const struct pt_known *w, uint32_t lane,
+                    struct pt_old_place *p, uint32_t n)
+{
+    struct pt_old_write *x = n > p->first ? write_of(p, n) : NULL;
+    if (x && x->n_observers < PT_OLD_OBSERVERS) {
+        x->observers[x->n_observers].time = g->time;
+        x->observers[x->n_observers].warp = w->number;
+        x->observers[x->n_observers].lane = lane;
+    }
+    if (x && x->n_observers <= PT_OLD_OBSERVERS)
+        x->n_observers++;
+}
+
+/* A read that sees the newest. */
+static void read_newest(const struct pt_event *e, const struct pt_access *a, uint32_t lane,
+                        struct pt_old_values *v)
+{
+    const struct pt_known *w = pt_causality_warp(pt_causality_cluster(e->frame), e->frame);
+    struct pt_old_place *p = find_place(v, a->address[lane], false);
+    struct pt_old_seen *seen =
+        p ? find_seen(v, a->address[lane], w->number * PT_WARP_SIZE + lane) : NULL;
+    if (p)
+        observe(pt_causality_of(e->frame), w, lane, p, p->n);
+    if (seen)
+        seen->n = p->n;
 }
 
 static void set_result(const struct pt_event *e, uint32_t lane, uint64_t value)
@@ -162,17 +233,23 @@ static void read(const struct pt_event *e, uint32_t lane, struct pt_old_values *
     struct pt_old_place *p = find_place(v, v->address[lane], false);
     struct pt_old_seen *seen =
         p ? find_seen(v, v->address[lane], w->number * PT_WARP_SIZE + lane) : NULL;
-    if (!seen || p->bytes != v->bytes)
+    if (!seen || p->bytes != v->bytes) {
+        if (p)
+            observe(pt_causality_of(e->frame), w, lane, p, p->n);
         return;
+    }
     begin_place(e, k, p, v->bytes);
     uint32_t least = oldest(pt_causality_of(e->frame), w, lane, p, seen), n = p->n;
     uint64_t drawn = pt_schedule_draw_for(e->warp->cta->launch->schedule, PT_DRAW_OLD, v->draws);
     v->draws += least < n;
     if (least < n && drawn & 1)
         n -= (uint32_t)((drawn >> 1) % (n - least)) + 1;
+    while (n < p->n && releases(p, n))
+        n++;
     seen->n = n;
+    observe(pt_causality_of(e->frame), w, lane, p, n);
     if (n < p->n)
-        set_result(e, lane, p->writes[n % PT_OLD_KEPT].before);
+        set_result(e, lane, write_of(p, n + 1)->before);
 }
 
 /* A load of a whole register. */
@@ -188,13 +265,22 @@ static bool may_be_old(const struct pt_event *e, const struct pt_access *a)
 
 static bool see_access(const struct pt_event *e, const struct pt_access *a)
 {
-    struct pt_old_values *v = a->order == PT_ORDER_PLAIN || a->is_async ? NULL : values_of(e);
-    if (!v)
+    struct pt_old_values *v = values_of(e);
+    bool is_weak = a->order == PT_ORDER_PLAIN || a->is_async, writes = a->use & PT_USE_WRITE;
+    if (!v || (is_weak && !writes))
         return true;
     v->lanes = 0;
-    for (uint32_t left = a->use & PT_USE_WRITE ? e->lanes : 0; left; left &= left - 1)
-        write(e, a, (uint32_t)__builtin_ctz(left), v);
-    if (!may_be_old(e, a))
+    bool is_old = !is_weak && may_be_old(e, a);
+    for (uint32_t left = is_old ? 0 : e->lanes; left; left &= left - 1) {
+        uint32_t lane = (uint32_t)__builtin_ctz(left);
+        if (is_weak)
+            forget_all(v, a->address[lane], a->bytes);
+        else if (writes)
+            write(e, a, lane, v);
+        else
+            read_newest(e, a, lane, v);
+    }
+    if (!is_old)
         return true;
     v->func = e->func;
     v->insn = e->insn;
@@ -242,6 +328,9 @@ static void see_fence(const struct pt_event *e)
     const struct pt_known_cluster *k = pt_causality_cluster(e->frame);
     uint32_t warp = pt_causality_warp(pt_causality_cluster(e->frame), e->frame)->number;
     enum pt_scope scope = pt_scope_of(form);
+    /* What it acquires it passes on. What it releases is what it learns here, too: that is said
+     * when the checker of races comes to it. */
+    pt_release_fence(e);
     pass(e, &v->fenced_cta[warp / pt_causality_of(e->frame)->clocks.n_warps % PT_OLD_FENCED]);
     if (scope >= PT_SCOPE_CLUSTER)
         pass(e, &v->fenced_cluster[warp / k->n_warps % PT_OLD_FENCED]);
