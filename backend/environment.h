@@ -6,6 +6,10 @@
 
 struct pt_environment {
     uint64_t graph; /* %current_graph_exec */
+    /* griddepcontrol in a thread of the CTA: grids that depend on this one may begin, as far as it
+     * goes; and it waits until those are done that this one depends on */
+    void (*launch_dependents)(struct pt_cta *cta);
+    void (*wait)(struct pt_cta *cta);
 };
 
 /* It lies behind each launch that engines are given. */

@@ -48,8 +48,14 @@ struct pt_job {
     struct pt_party failed;         /* where it did; PT_PARTY_NONE: that is not known */
     ptera_result result;
     double timeout_seconds; /* 0: none */
-    uint64_t stream;        /* of a program's streams; 0: the default one */
-    void *owner;            /* who runs it, for functions of the host that the kernel calls */
+    /* Grids that depend on it, as its owner has them: its CTAs have let them begin or have ended;
+     * waits until those are done that it depends on. NULL: there are none. */
+    void (*triggered)(void *owner);
+    void (*await)(void *owner);
+    atomic_bool has_triggered;      /* a CTA has let them */
+    atomic_uint_fast64_t n_through; /* CTAs that have, or have ended */
+    uint64_t stream;                /* of a program's streams; 0: the default one */
+    void *owner; /* who runs it, for functions of the host that the kernel calls */
     /* What all workers write lies apart from what they read. */
     char apart[64];
     atomic_uint_fast64_t next_cluster; /* where there are no parts */

@@ -9,6 +9,7 @@
 #include "runtime/compile.h"
 #include "runtime/counted.h"
 #include "runtime/deadline.h"
+#include "runtime/dependents.h"
 #include "runtime/engine.h"
 #include "runtime/finding.h"
 #include "runtime/footprint.h"
@@ -436,6 +437,7 @@ static ptera_result prepare(struct pt_job *job, const ptera_launch *given,
         !(job->launch.shadow = pt_engine_shadow(job->engine)))
         return PTERA_ERROR_OUT_OF_MEMORY;
     job->launch.services = &pt_launch_services;
+    pt_dependents_prepare(job);
     job->launch.grid_id = atomic_fetch_add(&job->engine->grid_ids, 1) + 1;
     ptera_result r = pt_compile_kernel(job->kernel, job->tests, &job->launch.program);
     if (r == PTERA_OK)

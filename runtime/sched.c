@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "backend/counts.h"
+#include "runtime/dependents.h"
 #include "runtime/fault.h"
 #include "runtime/fpenv.h"
 #include "runtime/hot.h"
@@ -247,6 +248,8 @@ static void retire(struct pt_worker *w, struct pt_slot **place)
     struct pt_slot *slot = *place;
     for (uint32_t i = 0; w->apart && i < slot->n_ctas; i++)
         count_steps(w->job, &slot->ctas[i].cta);
+    for (uint32_t i = 0; i < slot->n_ctas; i++)
+        pt_dependents_end(w->job, &slot->ctas[i], 1);
     if (w->job->tests & PT_TEST_OBSERVERS)
         pt_observe_ended(&slot->ctas->cta);
     *place = slot->next;
@@ -442,6 +445,7 @@ static bool run_batch(struct pt_worker *w, const struct pt_native *native, uint6
                 return false;
             ++*turns;
         } while (cta->turn);
+        pt_dependents_end(w->job, w->slots->ctas, row);
     }
     return true;
 }
@@ -457,6 +461,7 @@ static void start_turns(struct pt_worker *w, uint64_t first, uint32_t n)
         turn->shared = cta->shared;
         turn->local = cta->local;
         turn->turn = 0;
+        turn->triggered = 0;
         turn->is_live = true;
     }
 }
@@ -471,9 +476,14 @@ static bool run_turn(struct pt_worker *w, const struct pt_native *native, struct
     cta->local = turn->local;
     cta->scratch = turn->scratch;
     cta->turn = turn->turn;
+    w->slots->ctas->triggered = turn->triggered;
     bool goes_on = run_row(w->job, native, cta);
     turn->turn = cta->turn;
     turn->is_live = cta->turn != 0;
+    turn->triggered = w->slots->ctas->triggered;
+    w->slots->ctas->n_triggered = turn->triggered != 0;
+    if (!turn->is_live)
+        pt_dependents_end(w->job, w->slots->ctas, 1);
     return goes_on;
 }
 

@@ -7,6 +7,7 @@
 
 #include "ir/bits.h"
 #include "runtime/barrier.h"
+#include "runtime/dependents.h"
 #include "runtime/engine.h"
 #include "runtime/job.h"
 #include "runtime/observe.h"
@@ -378,6 +379,7 @@ static void place_cta(struct pt_resident *r, const struct pt_job *job, uint64_t 
 void pt_slot_start_native(struct pt_slot *slot, struct pt_job *job, uint64_t index)
 {
     place_cta(slot->ctas, job, index);
+    pt_dependents_begin(slot->ctas);
 }
 
 void pt_slot_start_warps(struct pt_slot *slot, const struct pt_job *job)
@@ -424,6 +426,7 @@ void pt_slot_start(struct pt_slot *slot, struct pt_job *job, uint64_t index)
         pt_barrier_reset(r);
         if (slot->apart)
             memset(r->cta.scratch, 0, (size_t)slot->apart->front_bytes * launch->n_warps);
+        pt_dependents_begin(r);
         r->cta.live_warps = launch->n_warps;
         r->live_mask = UINT32_MAX >> (PT_MAX_WARPS - launch->n_warps);
     }

@@ -13,6 +13,10 @@ struct pt_resident {
     struct pt_slot *slot;
     uint32_t live_mask; /* warps with a lane that has not exited */
     uint32_t used_bars; /* barriers that must be reset for the next CTA */
+    /* its number + 1, if the CTA has let dependents begin; how many have of a row that native code
+     * runs */
+    uint64_t triggered;
+    uint32_t n_triggered;
 };
 
 /* What a CTA has of its own that takes turns with others. */
@@ -20,6 +24,7 @@ struct pt_turn {
     uint32_t id[3];
     uint32_t turn; /* as pt_cta has it */
     bool is_live;
+    uint64_t triggered; /* as pt_resident has it */
     uint8_t *shared, *local, *scratch;
 };
 

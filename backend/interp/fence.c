@@ -1,5 +1,7 @@
 /* Fences, and the order of accesses. PTX ISA 9.7.13.4. */
 #include "backend/interp/fence.h"
+
+#include "backend/environment.h"
 #include "backend/interp/operands.h"
 
 /* What does not wait: a loop around it does. The thread sanitizer knows no fences; it does not see
@@ -54,7 +56,21 @@ pt_handler PT_DO(fence_tensormap)(struct pt_select *s)
     return pt_fence_handler(pt_order_of(s->form));
 }
 
+PT_HANDLER(launch_dependents)
+{
+    pt_environment_of(f->cta->launch)->launch_dependents(f->state->warp->cta);
+    return c + 1;
+}
+
+PT_HANDLER(wait_for_grids)
+{
+    pt_environment_of(f->cta->launch)->wait(f->state->warp->cta);
+    return c + 1;
+}
+
+/* Both take a lock: what those grids did is seen behind the wait. */
 pt_handler PT_DO(griddepcontrol)(struct pt_select *s)
 {
+    pt_operands_behind(s, PT_HAS(s, wait) ? wait_for_grids : launch_dependents);
     return pt_fence_handler(pt_order_of(s->form));
 }

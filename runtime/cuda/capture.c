@@ -252,14 +252,24 @@ static void describe(CUgraphNode node, const struct CUstream_st *stream)
         node->hints = stream->hints;
 }
 
+/* A kernel that may begin before that which the stream was given last has ended. */
+static unsigned char port_of(const struct CUstream_st *stream, const struct pt_cu_op *op)
+{
+    bool is_early = op->work == PT_CU_KERNEL_LAUNCH && op->launch.is_early &&
+                    stream->n_capture_tail == 1 && *stream->capture_tail == stream->capture_last &&
+                    stream->capture_last->type == CU_GRAPH_NODE_TYPE_KERNEL;
+    return is_early ? CU_GRAPH_KERNEL_NODE_PORT_PROGRAMMATIC : 0;
+}
+
 /* A new node behind the stream's last ones, which it takes the place of. */
-static CUresult append(CUstream stream, CUgraphNodeType type, CUgraphNode *out)
+static CUresult append(CUstream stream, CUgraphNodeType type, unsigned char port, CUgraphNode *out)
 {
     CUgraphNode node = pt_cu_graph_node_new(stream->capture->graph, type, stream->ctx);
     bool ok = node != NULL;
     for (size_t i = 0; ok && i < stream->n_capture_tail; i++)
-        ok = pt_cu_graph_node_after(node, stream->capture_tail[i]);
+        ok = pt_cu_graph_node_after(node, stream->capture_tail[i], port);
     ok = ok && set_tail(stream, &node, 1, false);
+    stream->capture_last = node;
     *out = node;
     return ok ? CUDA_SUCCESS : pt_cu_capture_spoil(stream, CUDA_ERROR_OUT_OF_MEMORY);
 }
@@ -267,7 +277,7 @@ static CUresult append(CUstream stream, CUgraphNodeType type, CUgraphNode *out)
 CUresult pt_cu_capture_add(CUstream stream, struct pt_cu_op *op)
 {
     CUgraphNode node;
-    CUresult r = append(stream, type_of(op->work), &node);
+    CUresult r = append(stream, type_of(op->work), port_of(stream, op), &node);
     if (r != CUDA_SUCCESS) {
         pt_cu_op_drop(op);
         return r;
@@ -291,7 +301,7 @@ CUresult pt_cu_capture_alloc(CUstream stream, size_t bytes, CUdeviceptr *address
     p.poolProps.location = (CUmemLocation){CU_MEM_LOCATION_TYPE_DEVICE, stream->ctx->device};
     CUresult r = pt_cu_capture_check(stream);
     if (r == CUDA_SUCCESS)
-        r = append(stream, CU_GRAPH_NODE_TYPE_MEM_ALLOC, &node);
+        r = append(stream, CU_GRAPH_NODE_TYPE_MEM_ALLOC, 0, &node);
     if (r != CUDA_SUCCESS)
         return pt_cu_capture_spoil(stream, r);
     r = pt_cu_graph_memory_set_alloc(node, &p);
@@ -306,7 +316,7 @@ CUresult pt_cu_capture_free(CUstream stream, CUdeviceptr address)
     if (r == CUDA_SUCCESS && !pt_cu_graph_memory_block_at(address))
         return CUDA_ERROR_INVALID_VALUE; /* the capture goes on */
     if (r == CUDA_SUCCESS)
-        r = append(stream, CU_GRAPH_NODE_TYPE_MEM_FREE, &node);
+        r = append(stream, CU_GRAPH_NODE_TYPE_MEM_FREE, 0, &node);
     if (r != CUDA_SUCCESS)
         return pt_cu_capture_spoil(stream, r);
     r = pt_cu_graph_memory_set_free(node, address);
@@ -316,7 +326,7 @@ CUresult pt_cu_capture_free(CUstream stream, CUdeviceptr address)
 CUresult pt_cu_capture_child(CUstream stream, CUgraph graph)
 {
     CUgraphNode node;
-    CUresult r = append(stream, CU_GRAPH_NODE_TYPE_GRAPH, &node);
+    CUresult r = append(stream, CU_GRAPH_NODE_TYPE_GRAPH, 0, &node);
     return r == CUDA_SUCCESS ? pt_cu_graph_node_set_child(node, graph) : r;
 }
 

@@ -95,8 +95,24 @@ void pt_cu_command_put(struct pt_cu_command *command)
     if (!command || --command->refs)
         return;
     pt_cu_track_put(command->track);
-    free(command->dependents);
+    free(command->dependents.of);
+    free(command->early.of);
+    free(command->primaries.of);
     free(command);
+}
+
+static bool add(struct pt_cu_commands *list, struct pt_cu_command *command)
+{
+    if (list->n == list->cap) {
+        size_t cap = list->cap ? list->cap * 2 : 4;
+        void *more = realloc(list->of, cap * sizeof(struct pt_cu_command *));
+        if (!more)
+            return false;
+        list->of = more;
+        list->cap = cap;
+    }
+    list->of[list->n++] = command;
+    return true;
 }
 
 bool pt_cu_command_after(struct pt_cu_command *command, struct pt_cu_command *earlier)
@@ -105,15 +121,25 @@ bool pt_cu_command_after(struct pt_cu_command *command, struct pt_cu_command *ea
         pt_cu_overlap_after(command, earlier);
     if (!earlier || earlier->is_done)
         return true;
-    if (earlier->n_dependents == earlier->cap_dependents) {
-        size_t cap = earlier->cap_dependents ? earlier->cap_dependents * 2 : 4;
-        void *more = realloc(earlier->dependents, cap * sizeof *earlier->dependents);
-        if (!more)
-            return false;
-        earlier->dependents = more;
-        earlier->cap_dependents = cap;
+    if (!add(&earlier->dependents, command))
+        return false;
+    command->unmet++;
+    return true;
+}
+
+bool pt_cu_command_after_trigger(struct pt_cu_command *command, struct pt_cu_command *earlier)
+{
+    if (!earlier || earlier->is_done || earlier->op.work != PT_CU_KERNEL_LAUNCH)
+        return pt_cu_command_after(command, earlier);
+    if (!add(&command->primaries, earlier))
+        return false;
+    pt_cu_command_ref(earlier);
+    if (earlier->is_triggered) {
+        pt_cu_overlap_after(command, earlier);
+        return true;
     }
-    earlier->dependents[earlier->n_dependents++] = command;
+    if (!add(&earlier->early, command))
+        return false;
     command->unmet++;
     return true;
 }
@@ -203,6 +229,16 @@ static void make_ready(struct pt_cu_command *command, bool *has_taker)
     *has_taker = false;
 }
 
+static void release(struct pt_cu_command *command, struct pt_cu_commands *list, bool *has_taker)
+{
+    for (size_t i = 0; i < list->n; i++) {
+        pt_cu_overlap_after(list->of[i], command);
+        if (--list->of[i]->unmet == 0)
+            make_ready(list->of[i], has_taker);
+    }
+    list->n = 0;
+}
+
 /* What a kernel did becomes the error of all contexts that the device has now, as on GPUs. */
 static void break_contexts(CUdevice device, CUresult error)
 {
@@ -226,12 +262,8 @@ static void finish(struct pt_cu_command *command, bool is_runner)
         pt_cu_event_page_done(command->op.record.shared, command->op.record.number);
     for (unsigned i = 0; i < command->n_owners; i++)
         command->owners[i]->pending--;
-    for (size_t i = 0; i < command->n_dependents; i++) {
-        pt_cu_overlap_after(command->dependents[i], command);
-        if (--command->dependents[i]->unmet == 0)
-            make_ready(command->dependents[i], &has_taker);
-    }
-    command->n_dependents = 0;
+    release(command, &command->early, &has_taker);
+    release(command, &command->dependents, &has_taker);
     pt_cu_op_drop(&command->op);
     pt_cu_block_free_doomed(ctx);
     wake_callers();
@@ -246,6 +278,55 @@ static void begin_traced(struct pt_cu_command *command, struct pt_cu_traced *tra
     pt_cu_track_begin(runs ? command->track : NULL, &command->op, traced);
 }
 
+/* ---- kernels that depend on kernels ---------------------------------------------------------- */
+
+/* The kernel lets those begin that depend on it. */
+static void trigger(void *owner)
+{
+    struct pt_cu_command *command = owner;
+    bool nobody = false;
+    pt_cu_lock_take();
+    command->is_triggered = true;
+    release(command, &command->early, &nobody);
+    pt_cu_lock_release();
+}
+
+static void await_primaries(void *owner)
+{
+    const struct pt_cu_command *command = owner;
+    pt_cu_lock_take();
+    for (size_t i = 0; i < command->primaries.n; i++)
+        while (!command->primaries.of[i]->is_done) {
+            n_waiting++;
+            pt_cu_lock_wait(&change);
+            n_waiting--;
+        }
+    pt_cu_lock_release();
+}
+
+/* It ends behind those that it depends on, whether it waited for them or not. False: they are not
+ * done, and the last of them has it run again. */
+static bool is_behind_primaries(struct pt_cu_command *command)
+{
+    command->unmet++;
+    for (size_t i = 0; i < command->primaries.n; i++) {
+        if (!pt_cu_command_after(command, command->primaries.of[i]))
+            command->failed = CUDA_ERROR_OUT_OF_MEMORY;
+        pt_cu_command_put(command->primaries.of[i]);
+    }
+    command->primaries.n = 0;
+    return --command->unmet == 0;
+}
+
+static void give_job(struct pt_cu_command *command, struct pt_job *job)
+{
+    job->stream = command->stream;
+    job->owner = command;
+    job->environment.graph = command->graph;
+    job->triggered = trigger;
+    job->await = await_primaries;
+}
+
 /* Its operation. */
 static void execute(struct pt_cu_command *command)
 {
@@ -257,11 +338,8 @@ static void execute(struct pt_cu_command *command)
     if (reaches)
         pt_cu_trap_reach(reached);
     const struct pt_observer *const *observers = command->ctx->engine->mem.observers;
-    if (reached && command->op.launch.job) {
-        command->op.launch.job->stream = command->stream;
-        command->op.launch.job->owner = command;
-        command->op.launch.job->environment.graph = command->graph;
-    }
+    if (reached && command->op.launch.job)
+        give_job(command, command->op.launch.job);
     pt_cu_overlap_begin(command);
     if (command->track)
         begin_traced(command, &traced);
@@ -286,6 +364,10 @@ static void run(struct pt_cu_command *command, bool is_runner)
     if (!command->has_run)
         execute(command);
     command->has_run = true;
+    if (!is_behind_primaries(command)) {
+        command->by_caller = false;
+        return;
+    }
     while (command->more) {
         command->unmet++; /* until all that is added is there */
         if (!command->more(command))

@@ -12,6 +12,11 @@
 
 struct pt_cu_track;
 
+struct pt_cu_commands {
+    struct pt_cu_command **of;
+    size_t n, cap;
+};
+
 /* An operation under way. It runs when all that it waits for is done. */
 struct pt_cu_command {
     struct pt_cu_command *next; /* in the queue of what can run */
@@ -34,8 +39,11 @@ struct pt_cu_command {
     bool (*more)(struct pt_cu_command *command);
     void *more_ud;
     bool has_run;
-    struct pt_cu_command **dependents;
-    size_t n_dependents, cap_dependents;
+    struct pt_cu_commands dependents;
+    /* Kernels may begin before those that they depend on have ended: they end behind them. */
+    struct pt_cu_commands early;     /* which begin when it lets them, or is done */
+    struct pt_cu_commands primaries; /* that it depends on so */
+    bool is_triggered;               /* it has let them */
     /* while races are checked: overlap.c */
     bool is_watched, is_unwaited; /* who finishes it has not waited for it, as far as CUDA says */
     struct pt_cu_before before;
@@ -48,6 +56,9 @@ struct pt_cu_command {
 struct pt_cu_command *pt_cu_command_new(CUcontext ctx, const struct pt_cu_op *op);
 /* Makes it wait for another one (NULL: for nothing). False: no memory, and it does not. */
 bool pt_cu_command_after(struct pt_cu_command *command, struct pt_cu_command *earlier);
+/* The same for a kernel, which begins when the earlier one, if it is a kernel, lets it
+ * (griddepcontrol). */
+bool pt_cu_command_after_trigger(struct pt_cu_command *command, struct pt_cu_command *earlier);
 /* It is to do nothing when its turn comes. */
 void pt_cu_command_cancel(struct pt_cu_command *command);
 /* All dependencies are there: it runs as soon as they are done; short ones at once, here. */

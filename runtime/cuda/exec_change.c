@@ -232,7 +232,7 @@ static bool has_same_edges(CUgraphNode a, CUgraphNode b)
     if (a->n_before != b->n_before)
         return false;
     for (size_t i = 0; i < a->n_before; i++)
-        if (a->before[i]->index != b->before[i]->index)
+        if (a->before[i]->index != b->before[i]->index || a->ports[i] != b->ports[i])
             return false;
     return true;
 }

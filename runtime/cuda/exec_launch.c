@@ -42,7 +42,9 @@ static bool put_in_order(CUgraphNode node, struct pt_cu_command *first, struct p
     if (begin == end) /* which has run */
         pt_cu_overlap_after(first, begin);
     for (size_t i = 0; i < node->n_before; i++)
-        ok = ok && pt_cu_command_after(first, node->before[i]->command);
+        ok = ok && (node->ports[i] == CU_GRAPH_KERNEL_NODE_PORT_PROGRAMMATIC
+                        ? pt_cu_command_after_trigger(first, node->before[i]->command)
+                        : pt_cu_command_after(first, node->before[i]->command));
     return ok && (node->op.work != PT_CU_WAIT_EVENT || node->is_disabled ||
                   !pt_cu_handle_is(node->event, PT_CU_EVENT) ||
                   pt_cu_command_after(node->command, node->event->recorded));

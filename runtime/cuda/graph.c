@@ -13,7 +13,6 @@
 
 #include "runtime/cuda/condition.h"
 #include "runtime/cuda/driver.h"
-#include "runtime/cuda/edge.h"
 #include "runtime/cuda/entry.h"
 #include "runtime/cuda/function.h"
 #include "runtime/cuda/graph_memory.h"
@@ -72,15 +71,18 @@ static void free_node(CUgraphNode node)
 {
     drop_content(node);
     free(node->before);
+    free(node->ports);
     pt_cu_handle_delete(node);
 }
 
-static void forget(CUgraphNode node, CUgraphNode earlier)
+void pt_cu_graph_node_forget(CUgraphNode node, CUgraphNode earlier)
 {
     size_t n = 0;
-    for (size_t i = 0; i < node->n_before; i++)
+    for (size_t i = 0; i < node->n_before; i++) {
+        node->ports[n] = node->ports[i];
         if (node->before[i] != earlier)
             node->before[n++] = node->before[i];
+    }
     node->n_before = n;
 }
 
@@ -89,7 +91,7 @@ void pt_cu_graph_node_delete(CUgraphNode node)
     CUgraph graph = node->graph;
     size_t n = 0;
     for (size_t i = 0; i < graph->n_nodes; i++) {
-        forget(graph->nodes[i], node);
+        pt_cu_graph_node_forget(graph->nodes[i], node);
         if (graph->nodes[i] != node)
             graph->nodes[n++] = graph->nodes[i];
     }
@@ -107,22 +109,25 @@ void pt_cu_graph_delete(CUgraph graph)
     pt_cu_handle_delete(graph);
 }
 
-static bool depends_on(CUgraphNode node, CUgraphNode earlier)
+size_t pt_cu_graph_node_find_edge(const struct CUgraphNode_st *node, CUgraphNode earlier)
 {
     for (size_t i = 0; i < node->n_before; i++)
         if (node->before[i] == earlier)
-            return true;
-    return false;
+            return i;
+    return SIZE_MAX;
 }
 
-bool pt_cu_graph_node_after(CUgraphNode node, CUgraphNode earlier)
+bool pt_cu_graph_node_after(CUgraphNode node, CUgraphNode earlier, unsigned char port)
 {
-    if (depends_on(node, earlier))
+    if (pt_cu_graph_node_find_edge(node, earlier) != SIZE_MAX)
         return true;
-    void *more = realloc(node->before, (node->n_before + 1) * sizeof *node->before);
-    if (!more)
+    void *before = realloc(node->before, (node->n_before + 1) * sizeof *node->before);
+    node->before = before ? before : node->before;
+    unsigned char *ports = realloc(node->ports, node->n_before + 1);
+    node->ports = ports ? ports : node->ports;
+    if (!before || !ports)
         return false;
-    node->before = more;
+    node->ports[node->n_before] = port;
     node->before[node->n_before++] = earlier;
     return true;
 }
@@ -214,7 +219,8 @@ static CUresult clone_content(CUgraph graph, CUgraph clone)
     for (size_t i = 0; i < graph->n_nodes; i++)
         for (size_t k = 0; k < graph->nodes[i]->n_before; k++)
             if (!pt_cu_graph_node_after(clone->nodes[i],
-                                        clone->nodes[graph->nodes[i]->before[k]->index]))
+                                        clone->nodes[graph->nodes[i]->before[k]->index],
+                                        graph->nodes[i]->ports[k]))
                 return CUDA_ERROR_OUT_OF_MEMORY;
     return pt_cu_user_object_clone_refs(&clone->user, &graph->user) ? CUDA_SUCCESS
                                                                     : CUDA_ERROR_OUT_OF_MEMORY;
@@ -269,13 +275,13 @@ CUresult pt_cu_graph_node_make_branches(CUgraphNode node, unsigned n)
 
 /* ---- entries: graphs ------------------------------------------------------------------------- */
 
-static CUresult check_graph(CUgraph graph)
+CUresult pt_cu_graph_check(CUgraph graph)
 {
     CUresult r = pt_cu_driver_check();
     return r == CUDA_SUCCESS && !pt_cu_handle_is(graph, PT_CU_GRAPH) ? CUDA_ERROR_INVALID_VALUE : r;
 }
 
-static CUresult check_node(CUgraphNode node)
+CUresult pt_cu_graph_check_node(CUgraphNode node)
 {
     CUresult r = pt_cu_driver_check();
     return r == CUDA_SUCCESS && !pt_cu_handle_is(node, PT_CU_NODE) ? CUDA_ERROR_INVALID_VALUE : r;
@@ -300,7 +306,7 @@ CUresult cuGraphCreate(CUgraph *graph, unsigned flags)
 
 static CUresult destroy(CUgraph graph)
 {
-    CUresult r = check_graph(graph);
+    CUresult r = pt_cu_graph_check(graph);
     if (r == CUDA_SUCCESS && graph->is_owned)
         r = CUDA_ERROR_INVALID_VALUE;
     if (r == CUDA_SUCCESS && graph->is_captured)
@@ -317,7 +323,7 @@ CUresult cuGraphDestroy(CUgraph graph)
 
 static CUresult clone(CUgraph *out, CUgraph graph)
 {
-    CUresult r = check_graph(graph);
+    CUresult r = pt_cu_graph_check(graph);
     if (r == CUDA_SUCCESS && !out)
         r = CUDA_ERROR_INVALID_VALUE;
     if (r == CUDA_SUCCESS && (pt_cu_graph_memory_is_in(graph) || pt_cu_condition_is_in(graph)))
@@ -336,9 +342,9 @@ CUresult cuGraphClone(CUgraph *clone_out, CUgraph graph)
 
 static CUresult find_in_clone(CUgraphNode *out, CUgraphNode original, CUgraph graph)
 {
-    CUresult r = check_graph(graph);
+    CUresult r = pt_cu_graph_check(graph);
     if (r == CUDA_SUCCESS)
-        r = out ? check_node(original) : CUDA_ERROR_INVALID_VALUE;
+        r = out ? pt_cu_graph_check_node(original) : CUDA_ERROR_INVALID_VALUE;
     for (size_t i = 0; r == CUDA_SUCCESS && i < graph->n_nodes; i++) {
         if (graph->nodes[i]->original != original)
             continue;
@@ -353,23 +359,16 @@ CUresult cuGraphNodeFindInClone(CUgraphNode *node, CUgraphNode original, CUgraph
     return API(find_in_clone(node, original, graph));
 }
 
-/* ---- entries: looking at nodes and edges ----------------------------------------------------- */
+/* ---- entries: looking at nodes --------------------------------------------------------------- */
 
-/* Lists are asked for twice: first without room, for their number. What is left of the room becomes
- * null. */
-struct listing {
-    CUgraphNode *nodes;
-    size_t room, n;
-};
-
-static void list_node(struct listing *l, CUgraphNode node)
+void pt_cu_graph_list_node(struct pt_cu_graph_listing *l, CUgraphNode node)
 {
     if (l->nodes && l->n < l->room)
         l->nodes[l->n] = node;
     l->n++;
 }
 
-static void end_listing(const struct listing *l, size_t *count)
+void pt_cu_graph_end_listing(const struct pt_cu_graph_listing *l, size_t *count)
 {
     for (size_t i = l->n; l->nodes && i < l->room; i++)
         l->nodes[i] = NULL;
@@ -378,16 +377,16 @@ static void end_listing(const struct listing *l, size_t *count)
 
 static CUresult get_nodes(CUgraph graph, CUgraphNode *nodes, size_t *count, bool roots)
 {
-    CUresult r = check_graph(graph);
+    CUresult r = pt_cu_graph_check(graph);
     if (r == CUDA_SUCCESS && !count)
         r = CUDA_ERROR_INVALID_VALUE;
     if (r != CUDA_SUCCESS)
         return r;
-    struct listing l = {nodes, *count, 0};
+    struct pt_cu_graph_listing l = {nodes, *count, 0};
     for (size_t i = 0; i < graph->n_nodes; i++)
         if (!roots || !graph->nodes[i]->n_before)
-            list_node(&l, graph->nodes[i]);
-    end_listing(&l, count);
+            pt_cu_graph_list_node(&l, graph->nodes[i]);
+    pt_cu_graph_end_listing(&l, count);
     return CUDA_SUCCESS;
 }
 
@@ -401,89 +400,9 @@ CUresult cuGraphGetRootNodes(CUgraph graph, CUgraphNode *nodes, size_t *count)
     return API(get_nodes(graph, nodes, count, true));
 }
 
-static void clear_data(CUgraphEdgeData *data, size_t n)
-{
-    if (data)
-        memset(data, 0, n * sizeof *data);
-}
-
-static CUresult get_edges(CUgraph graph, CUgraphNode *from, CUgraphNode *to, CUgraphEdgeData *data,
-                          size_t *count)
-{
-    CUresult r = check_graph(graph);
-    if (r == CUDA_SUCCESS && (!count || !from != !to))
-        r = CUDA_ERROR_INVALID_VALUE;
-    if (r != CUDA_SUCCESS)
-        return r;
-    struct listing f = {from, *count, 0}, t = {to, *count, 0};
-    for (size_t i = 0; i < graph->n_nodes; i++) {
-        for (size_t k = 0; k < graph->nodes[i]->n_before; k++) {
-            list_node(&f, graph->nodes[i]->before[k]);
-            list_node(&t, graph->nodes[i]);
-        }
-    }
-    clear_data(from ? data : NULL, f.n < *count ? f.n : *count);
-    end_listing(&t, count);
-    *count = f.room;
-    end_listing(&f, count);
-    return CUDA_SUCCESS;
-}
-
-CUresult cuGraphGetEdges(CUgraph graph, CUgraphNode *from, CUgraphNode *to, size_t *count)
-{
-    return API(get_edges(graph, from, to, NULL, count));
-}
-
-CUresult cuGraphGetEdges_v2(CUgraph graph, CUgraphNode *from, CUgraphNode *to,
-                            CUgraphEdgeData *data, size_t *count)
-{
-    return API(get_edges(graph, from, to, data, count));
-}
-
-static CUresult get_neighbours(CUgraphNode node, CUgraphNode *nodes, CUgraphEdgeData *data,
-                               size_t *count, bool behind)
-{
-    CUresult r = check_node(node);
-    if (r == CUDA_SUCCESS && !count)
-        r = CUDA_ERROR_INVALID_VALUE;
-    if (r != CUDA_SUCCESS)
-        return r;
-    struct listing l = {nodes, *count, 0};
-    for (size_t i = 0; !behind && i < node->n_before; i++)
-        list_node(&l, node->before[i]);
-    for (size_t i = 0; behind && i < node->graph->n_nodes; i++)
-        if (depends_on(node->graph->nodes[i], node))
-            list_node(&l, node->graph->nodes[i]);
-    clear_data(nodes ? data : NULL, l.n < *count ? l.n : *count);
-    end_listing(&l, count);
-    return CUDA_SUCCESS;
-}
-
-CUresult cuGraphNodeGetDependencies(CUgraphNode node, CUgraphNode *nodes, size_t *count)
-{
-    return API(get_neighbours(node, nodes, NULL, count, false));
-}
-
-CUresult cuGraphNodeGetDependencies_v2(CUgraphNode node, CUgraphNode *nodes, CUgraphEdgeData *data,
-                                       size_t *count)
-{
-    return API(get_neighbours(node, nodes, data, count, false));
-}
-
-CUresult cuGraphNodeGetDependentNodes(CUgraphNode node, CUgraphNode *nodes, size_t *count)
-{
-    return API(get_neighbours(node, nodes, NULL, count, true));
-}
-
-CUresult cuGraphNodeGetDependentNodes_v2(CUgraphNode node, CUgraphNode *nodes,
-                                         CUgraphEdgeData *data, size_t *count)
-{
-    return API(get_neighbours(node, nodes, data, count, true));
-}
-
 static CUresult get_type(CUgraphNode node, CUgraphNodeType *type)
 {
-    CUresult r = check_node(node);
+    CUresult r = pt_cu_graph_check_node(node);
     if (r == CUDA_SUCCESS && !type)
         r = CUDA_ERROR_INVALID_VALUE;
     if (r == CUDA_SUCCESS)
@@ -496,64 +415,9 @@ CUresult cuGraphNodeGetType(CUgraphNode node, CUgraphNodeType *type)
     return API(get_type(node, type));
 }
 
-/* ---- entries: changing edges ----------------------------------------------------------------- */
-
-static bool are_edges(CUgraph graph, const CUgraphNode *from, const CUgraphNode *to,
-                      const CUgraphEdgeData *data, size_t n)
-{
-    for (size_t i = 0; i < n; i++)
-        if (!pt_cu_handle_is(from[i], PT_CU_NODE) || !pt_cu_handle_is(to[i], PT_CU_NODE) ||
-            from[i]->graph != graph || to[i]->graph != graph || from[i] == to[i] ||
-            !pt_cu_edge_is_legal(from[i], to[i]->type, data ? &data[i] : NULL))
-            return false;
-    return true;
-}
-
-static CUresult change_edges(CUgraph graph, const CUgraphNode *from, const CUgraphNode *to,
-                             const CUgraphEdgeData *data, size_t n, bool add)
-{
-    CUresult r = check_graph(graph);
-    if (r == CUDA_SUCCESS && n && (!from || !to || !are_edges(graph, from, to, data, n)))
-        r = CUDA_ERROR_INVALID_VALUE;
-    for (size_t i = 0; r == CUDA_SUCCESS && i < n; i++)
-        if (depends_on(to[i], from[i]) == add)
-            r = CUDA_ERROR_INVALID_VALUE;
-    for (size_t i = 0; r == CUDA_SUCCESS && i < n; i++) {
-        if (!add)
-            forget(to[i], from[i]);
-        else if (!pt_cu_graph_node_after(to[i], from[i]))
-            r = CUDA_ERROR_OUT_OF_MEMORY;
-    }
-    return r;
-}
-
-CUresult cuGraphAddDependencies(CUgraph graph, const CUgraphNode *from, const CUgraphNode *to,
-                                size_t n)
-{
-    return API(change_edges(graph, from, to, NULL, n, true));
-}
-
-CUresult cuGraphAddDependencies_v2(CUgraph graph, const CUgraphNode *from, const CUgraphNode *to,
-                                   const CUgraphEdgeData *data, size_t n)
-{
-    return API(change_edges(graph, from, to, data, n, true));
-}
-
-CUresult cuGraphRemoveDependencies(CUgraph graph, const CUgraphNode *from, const CUgraphNode *to,
-                                   size_t n)
-{
-    return API(change_edges(graph, from, to, NULL, n, false));
-}
-
-CUresult cuGraphRemoveDependencies_v2(CUgraph graph, const CUgraphNode *from, const CUgraphNode *to,
-                                      const CUgraphEdgeData *data, size_t n)
-{
-    return API(change_edges(graph, from, to, data, n, false));
-}
-
 static CUresult destroy_node(CUgraphNode node)
 {
-    CUresult r = check_node(node);
+    CUresult r = pt_cu_graph_check_node(node);
     if (r == CUDA_SUCCESS && node->graph->is_captured)
         r = CUDA_ERROR_ILLEGAL_STATE;
     if (r == CUDA_SUCCESS && pt_cu_graph_memory_is_in(node->graph))

@@ -34,6 +34,7 @@ struct CUgraphNode_st {
     bool is_disabled;
     struct pt_cu_graph_block *block; /* of nodes that allocate or free */
     CUgraphNode *before;             /* what it depends on */
+    unsigned char *ports;            /* of those, which these edges come from; 0: plain edges */
     size_t n_before;
     size_t index;                  /* in an executable: its place in the order */
     struct pt_cu_command *command; /* in an executable, while it is being launched */
@@ -66,6 +67,19 @@ struct CUgraphExec_st {
     CUgraphExec next_tail;
 };
 
+/* Lists are asked for twice: first without room, for their number. What is left of the room becomes
+ * null. */
+struct pt_cu_graph_listing {
+    CUgraphNode *nodes;
+    size_t room, n;
+};
+
+void pt_cu_graph_list_node(struct pt_cu_graph_listing *l, CUgraphNode node);
+void pt_cu_graph_end_listing(const struct pt_cu_graph_listing *l, size_t *count);
+
+/* The driver is there, and this is a graph, or a node. */
+CUresult pt_cu_graph_check(CUgraph graph);
+CUresult pt_cu_graph_check_node(CUgraphNode node);
 /* It was made so that kernels may launch it. */
 static inline bool pt_cu_graph_exec_is_for_kernels(const struct CUgraphExec_st *exec)
 {
@@ -78,7 +92,11 @@ void pt_cu_graph_delete(CUgraph graph);
 CUresult pt_cu_graph_clone(CUgraph graph, CUgraph *clone);
 /* A node of that type; NULL: no memory. */
 CUgraphNode pt_cu_graph_node_new(CUgraph graph, CUgraphNodeType type, CUcontext ctx);
-bool pt_cu_graph_node_after(CUgraphNode node, CUgraphNode earlier);
+/* From a port of the earlier one, unless there is an edge already. */
+bool pt_cu_graph_node_after(CUgraphNode node, CUgraphNode earlier, unsigned char port);
+void pt_cu_graph_node_forget(CUgraphNode node, CUgraphNode earlier);
+/* Which of `before` it is; SIZE_MAX: none. */
+size_t pt_cu_graph_node_find_edge(const struct CUgraphNode_st *node, CUgraphNode earlier);
 void pt_cu_graph_node_delete(CUgraphNode node);
 /* Takes over an operation that a stream was given. */
 CUresult pt_cu_graph_node_take(CUgraphNode node, struct pt_cu_op *op);

@@ -187,8 +187,7 @@ static CUresult check_preferred(const ptera_launch *l, const unsigned preferred[
     return CUDA_SUCCESS;
 }
 
-/* Attributes about caches, domains and placement are advice. What starts kernels early may not be
- * relied on: they start when the kernel before is done. */
+/* Attributes about caches, domains and placement are advice. */
 static CUresult set_attributes(struct pt_cu_launch *launch, const CUlaunchConfig *c,
                                CUevent *completion)
 {
@@ -214,6 +213,9 @@ static CUresult set_attributes(struct pt_cu_launch *launch, const CUlaunchConfig
                    (unsigned[]){v->preferredClusterDim.x, v->preferredClusterDim.y,
                                 v->preferredClusterDim.z},
                    sizeof preferred);
+            break;
+        case CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION:
+            launch->is_early = v->programmaticStreamSerializationAllowed;
             break;
         case CU_LAUNCH_ATTRIBUTE_PRIORITY:
             launch->priority = v->priority;

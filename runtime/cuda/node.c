@@ -188,7 +188,9 @@ static CUresult add(CUgraphNode *out, CUgraph graph, const CUgraphNode *before,
         return CUDA_ERROR_OUT_OF_MEMORY;
     r = pt_cu_node_set(node, params);
     for (size_t i = 0; r == CUDA_SUCCESS && i < n; i++)
-        r = pt_cu_graph_node_after(node, before[i]) ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
+        r = pt_cu_graph_node_after(node, before[i], data ? data[i].from_port : 0)
+                ? CUDA_SUCCESS
+                : CUDA_ERROR_OUT_OF_MEMORY;
     if (r == CUDA_SUCCESS)
         *out = node;
     else

@@ -29,6 +29,7 @@ struct pt_cu_launch {
     ptera_launch launch; /* without parameters */
     int priority;
     unsigned sms;                 /* of the green context it is in; 0: in none */
+    bool is_early;                /* begins when the kernel before lets it */
     size_t bytes;                 /* of parameters */
     uint8_t *parameters;          /* the block; NULL in a job's */
     struct pt_job *job;           /* ready to run */

@@ -121,7 +121,10 @@ CUresult pt_cu_stream_find(CUstream null, CUstream given, CUstream *stream)
 static bool wait_for_others(struct pt_cu_command *command, CUstream stream)
 {
     CUcontext ctx = stream->ctx, green = pt_cu_stream_green(stream);
-    bool ok = pt_cu_command_after(command, stream->tail) && pt_cu_command_after(command, ctx->gate);
+    bool is_early = command->op.work == PT_CU_KERNEL_LAUNCH && command->op.launch.is_early;
+    bool ok = is_early ? pt_cu_command_after_trigger(command, stream->tail)
+                       : pt_cu_command_after(command, stream->tail);
+    ok = ok && pt_cu_command_after(command, ctx->gate);
     if (green)
         ok = ok && pt_cu_command_after(command, green->gate);
     if (is_blocking(stream))

@@ -24,6 +24,7 @@ struct CUstream_st {
     struct pt_cu_capture *capture;
     CUgraphNode *capture_tail; /* what the next node depends on */
     size_t n_capture_tail;
+    CUgraphNode capture_last; /* the node that was made last of what it was given */
     struct pt_cu_hints hints;
     struct pt_cu_track *track; /* in the timeline; NULL: there is none */
     CUcontext green;           /* that it was made in, or NULL */

@@ -23,6 +23,7 @@
 #include "backend/jit/memory/atomic.h"
 #include "backend/jit/memory/atomic_op.h"
 #include "backend/jit/memory/cp_async.h"
+#include "backend/jit/memory/grid.h"
 #include "backend/jit/memory/mem_check.h"
 #include "backend/jit/memory/store_pair.h"
 #include "backend/jit/memory/structure.h"
@@ -93,7 +94,8 @@ static bool instruction(struct jit *j, LLVMValueRef *mask)
     if (!(effects &
           (PT_FX_CALL | PT_FX_READ | PT_FX_WRITE | PT_FX_WARP | PT_FX_FENCE | PT_FX_ATOMIC)))
         return jit_pure_insn_emit(j, mask);
-    if ((effects & PT_FX_FENCE) && !(effects & (PT_FX_READ | PT_FX_WRITE | PT_FX_WARP))) {
+    if ((effects & PT_FX_FENCE) && !(effects & (PT_FX_READ | PT_FX_WRITE | PT_FX_WARP)) &&
+        j->form->op != PT_OP_griddepcontrol) {
         LLVMBuildFence(j->code->b, jit_atomic_op_order(pt_order_of(j->form)), false, "");
         return true;
     }
@@ -103,6 +105,8 @@ static bool instruction(struct jit *j, LLVMValueRef *mask)
         jit_guard_apply(j, u, mask[u]);
     if (effects & PT_FX_CALL)
         return call(j);
+    if (j->form->op == PT_OP_griddepcontrol)
+        return jit_grid_emit(j);
     if (effects & PT_FX_WARP)
         return jit_warp_emit(j);
     if (j->form->op == PT_OP_cp_async)

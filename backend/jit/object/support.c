@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "backend/barrier.h"
+#include "backend/environment.h"
 #include "backend/semantics/float.h"
 #include "backend/sreg.h"
 
@@ -11,6 +12,15 @@ uint64_t jit_help_sreg(const struct pt_cta *cta, uint32_t sreg, uint32_t x)
 {
     (void)x; /* which is cta->id[0]: calls that LLVM takes for pure differ by it */
     return pt_sreg_of_cta(cta, (enum pt_sreg)sreg);
+}
+
+void jit_help_depend(struct pt_cta *cta, uint32_t is_wait)
+{
+    const struct pt_environment *e = pt_environment_of(cta->launch);
+    if (is_wait)
+        e->wait(cta);
+    else
+        e->launch_dependents(cta);
 }
 
 static const char *detail_of(enum pt_fault_kind kind, const struct pt_form *form)

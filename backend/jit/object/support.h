@@ -13,6 +13,7 @@
     X(jit_help_frame)        \
     X(jit_help_step)         \
     X(jit_help_sample)       \
+    X(jit_help_depend)       \
     X(jit_help_start)        \
     X(jit_help_stand) X(jit_help_hold) X(jit_help_agreed) X(jit_help_exit) X(jit_help_next)
 
@@ -53,5 +54,8 @@ uint32_t jit_help_step(struct pt_cta *cta, uint32_t warp, uint32_t func, uint32_
  * and *fault is set. */
 uint32_t jit_help_sample(struct pt_cta *cta, struct pt_fault *fault, uint64_t place, uint32_t warp,
                          uint32_t sampling, uint32_t lanes, struct pt_sampled *s);
+
+/* griddepcontrol.wait, or .launch_dependents. */
+void jit_help_depend(struct pt_cta *cta, uint32_t is_wait);
 
 #endif

@@ -1,0 +1,23 @@
+/* griddepcontrol: grids that depend on others. */
+#include "backend/jit/memory/grid.h"
+
+#include "backend/jit/llvm/build.h"
+
+bool jit_grid_emit(const struct jit *j)
+{
+    LLVMBuilderRef b = j->code->b;
+    LLVMContextRef context = j->code->context;
+    LLVMTypeRef types[] = {LLVMPointerTypeInContext(context, 0), LLVMInt32TypeInContext(context)};
+    LLVMValueRef args[] = {j->code->cta, jit_i32(j, pt_form_has(j->form, PT_M_wait))};
+    LLVMBasicBlockRef does = jit_new_block(j, "grid"), after = jit_new_block(j, "");
+    LLVMValueRef any = jit_any(j, j->mask[0]);
+    for (unsigned u = 1; u < j->facts->copies; u++)
+        any = LLVMBuildOr(b, any, jit_any(j, j->mask[u]), "");
+    LLVMBuildCondBr(b, any, does, after);
+    jit_continue_in(j, does);
+    jit_help(j, "jit_help_depend",
+             LLVMFunctionType(LLVMVoidTypeInContext(context), types, 2, false), args);
+    LLVMBuildBr(b, after);
+    jit_continue_in(j, after);
+    return true;
+}
