@@ -393,7 +393,8 @@ void pt_cu_command_start(struct pt_cu_command *command)
     bool nobody = false;
     if (command->unmet || command->by_caller)
         return;
-    if (pt_cu_op_is_short(&command->op) && !command->more)
+    bool may_wait = command->more || command->primaries.n;
+    if (pt_cu_op_is_short(&command->op) && !may_wait)
         run(command, false);
     else
         make_ready(command, &nobody);

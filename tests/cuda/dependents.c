@@ -22,6 +22,11 @@ static const char text[] =
     "    ld.param.u64 %p, [p]; atom.global.add.u32 %v, [%p], 1;\n"
     "    mov.u32 %t, %tid.x; setp.ne.u32 %c, %t, 99; @%c griddepcontrol.wait;\n"
     "    ld.volatile.global.u32 %v, [%p+4]; atom.global.max.u32 %t, [%p+8], %v; ret;\n}\n"
+    /* lets others begin, and waits for the host */
+    ".visible .entry hosted(.param .u64 p)\n{\n"
+    "    .reg .b64 %p; .reg .b32 %v; .reg .pred %c;\n"
+    "    ld.param.u64 %p, [p]; griddepcontrol.launch_dependents; st.volatile.global.u32 [%p], 1;\n"
+    "again: ld.volatile.global.u32 %v, [%p+4]; setp.eq.u32 %c, %v, 0; @%c bra again; ret;\n}\n"
     /* neither lets anybody begin nor waits */
     ".visible .entry third(.param .u64 p)\n{\n"
     "    .reg .b64 %p; .reg .b32 %v;\n"
@@ -75,6 +80,27 @@ static void check_stream(CUstream stream)
     check_words();
 }
 
+/* A launch returns, whatever the kernel waits for. */
+static void check_host(CUstream stream)
+{
+    _Atomic unsigned *shared;
+    CUdeviceptr there;
+    OK(cuMemHostAlloc((void **)&shared, 8, CU_MEMHOSTALLOC_DEVICEMAP));
+    OK(cuMemHostGetDevicePointer_v2(&there, (void *)shared, 0));
+    shared[0] = shared[1] = 0;
+    OK(cuLaunchKernel(function_of(module, "hosted"), 1, 1, 1, 1, 1, 1, 0, stream,
+                      (void *[]){&there}, NULL));
+    while (!shared[0])
+        continue;
+    launch(stream, "second", 1, true);
+    shared[1] = 1;
+    OK(cuStreamSynchronize(stream));
+    CHECK_INT(get(0), 64);
+    OK(cuMemFreeHost((void *)shared));
+    OK(cuMemsetD8_v2(words, 0, 16));
+    OK(cuCtxSynchronize());
+}
+
 /* Edges of graphs say the same. */
 static void check_graph(CUstream stream)
 {
@@ -115,6 +141,7 @@ int main(void)
     OK(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
     check_stream(stream);
     check_graph(stream);
+    check_host(stream);
     OK(cuStreamDestroy_v2(stream));
     OK(cuCtxDestroy_v2(ctx));
     return CHECK_DONE("cuda_dependents");
