@@ -2,6 +2,8 @@
 #include "backend/jit/memory/grid.h"
 
 #include "backend/jit/llvm/build.h"
+#include "backend/jit/memory/atomic_op.h"
+#include "backend/order.h"
 
 bool jit_grid_emit(const struct jit *j)
 {
@@ -19,5 +21,6 @@ bool jit_grid_emit(const struct jit *j)
              LLVMFunctionType(LLVMVoidTypeInContext(context), types, 2, false), args);
     LLVMBuildBr(b, after);
     jit_continue_in(j, after);
+    LLVMBuildFence(b, jit_atomic_op_order(pt_order_of(j->form)), false, "");
     return true;
 }
