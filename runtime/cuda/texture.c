@@ -5,6 +5,7 @@
 
 #include <math.h>
 
+#include "backend/semantics/texture_level.h"
 #include "runtime/cuda/array.h"
 #include "runtime/cuda/block.h"
 #include "runtime/cuda/current.h"
@@ -288,10 +289,18 @@ static uint8_t address(const struct pt_texture *t, const CUDA_TEXTURE_DESC *d, u
     return is_kept && !t->is_seamless ? (uint8_t)d->addressMode[axis] : PT_TEXTURE_CLAMP;
 }
 
-/* Not: samples along a line, and the levels that go with them. */
-static bool is_modelled(const struct pt_texture *t)
+/* Of anisotropic textures levels are known in two dimensions, for some limits of anisotropy,
+ * without a bias, with limits that are whole, and with the trilinear optimisation. */
+static bool is_modelled(const struct pt_texture *t, const CUDA_TEXTURE_DESC *d)
 {
-    return t->n_levels == 1 || t->anisotropy <= 1;
+    if (t->n_levels == 1 || t->anisotropy <= 1)
+        return true;
+    const int unit = 256;
+    bool is_plane = t->axes == 2 && !t->layers,
+         is_limited = t->max_level < (t->n_levels - 1) * unit && t->max_level % unit;
+    bool is_whole = !t->bias && t->min_level % unit == 0 && !is_limited;
+    return is_plane && is_whole && !(d->flags & CU_TRSF_DISABLE_TRILINEAR_OPTIMIZATION) &&
+           pt_texture_level_is_known(t->anisotropy);
 }
 
 static CUresult set_sampler(struct pt_texture *t, const CUDA_TEXTURE_DESC *d)
@@ -313,7 +322,7 @@ static CUresult set_sampler(struct pt_texture *t, const CUDA_TEXTURE_DESC *d)
     t->min_level = level(d->minMipmapLevelClamp, 0, LEVEL_MOST);
     t->max_level = level(d->maxMipmapLevelClamp, 0, LEVEL_MOST);
     pt_texture_set_border(t, d->borderColor);
-    return is_modelled(t) ? CUDA_SUCCESS : CUDA_ERROR_NOT_SUPPORTED;
+    return is_modelled(t, d) ? CUDA_SUCCESS : CUDA_ERROR_NOT_SUPPORTED;
 }
 
 /* ---- calls ----------------------------------------------------------------------------------- */
