@@ -66,7 +66,7 @@ ptera_result ptera_device_get(unsigned index, ptera_device *device)
         .multiprocessors = (unsigned)d->sms,
         .shared_bytes = (size_t)d->limits->block_shared,
         .memory_bytes = (size_t)d->memory_mib << 20,
-        .block_registers = PT_DEVICE_SM_REGISTERS,
+        .block_registers = (unsigned)d->limits->block_registers << 10,
         .clock_khz = PT_DEVICE_CLOCK_KHZ,
         .memory_clock_khz = (unsigned)d->memory_khz,
         .memory_bus_bits = (unsigned)d->memory_bits,

@@ -115,12 +115,13 @@ const struct pt_device *pt_device_choose(const char *id, char *why, size_t size)
 /* ---- how much of it a block takes ------------------------------------------------------------ */
 
 /* Warps share the registers of one part of the SM. */
-static int by_registers(int registers, int warps)
+static int by_registers(const struct pt_device_limits *l, int registers, int warps)
 {
     int warp_registers =
         (int)pt_round_up((uint64_t)registers * PT_DEVICE_WARP, PT_DEVICE_REGISTER_UNIT);
-    int part_warps = PT_DEVICE_SM_REGISTERS / PT_DEVICE_SM_PARTITIONS / warp_registers;
-    return part_warps * PT_DEVICE_SM_PARTITIONS / warps;
+    int assumed = (int)pt_round_up((uint64_t)warps, (uint64_t)l->parts) * warp_registers;
+    int part_warps = (l->sm_registers << 10) / l->parts / warp_registers;
+    return assumed > l->block_registers << 10 ? 0 : part_warps * l->parts / warps;
 }
 
 static int least(int a, int b)
@@ -136,6 +137,6 @@ int pt_device_blocks(const struct pt_device *device, int threads, int registers,
         (int)pt_round_up((uint64_t)(shared + l->reserved_shared), (uint64_t)l->shared_unit);
     int n = least(l->sm_blocks, l->sm_threads / PT_DEVICE_WARP / warps);
     if (registers)
-        n = least(n, by_registers(registers, warps));
+        n = least(n, by_registers(l, registers, warps));
     return block_shared ? least(n, l->sm_shared / block_shared) : n;
 }

@@ -16,8 +16,8 @@ enum {
     PT_DEVICE_BLOCK_Z = 64,
     PT_DEVICE_GRID_X = INT32_MAX,
     PT_DEVICE_GRID_Y = 65535,          /* and z */
-    PT_DEVICE_SM_REGISTERS = 64 << 10, /* of 32 bits; a block may have all */
-    PT_DEVICE_SM_PARTITIONS = 4,       /* which have equal shares of them, and of the warps */
+    PT_DEVICE_SM_REGISTERS = 64 << 10, /* of 32 bits, of most: what assemblers reckon with */
+    PT_DEVICE_SM_PARTITIONS = 4,       /* likewise: which have equal shares of them */
     PT_DEVICE_REGISTER_UNIT = 256,     /* a warp's are a multiple: 8 of each thread */
     PT_DEVICE_THREAD_REGISTERS = 255,
     PT_DEVICE_STATIC_SHARED =
@@ -51,6 +51,8 @@ struct pt_device_limits {
     int shared_unit;     /* bytes that a block's are a multiple of */
     int cluster;         /* the most blocks of one; 0: there are no clusters */
     int fma32, fma64;    /* fused multiply-adds of an SM a clock */
+    int sm_registers, block_registers; /* of 32 bits, in units of 1,024 */
+    int parts;                         /* of an SM, which have equal shares of them, and of warps */
 };
 
 struct pt_device {

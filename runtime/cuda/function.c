@@ -79,7 +79,8 @@ static int threads_by_registers(CUfunction f)
     int registers = (int)pt_registers_count(f->kernel),
         unit = PT_DEVICE_REGISTER_UNIT / PT_DEVICE_WARP;
     int sure = (registers * 3 / 4 + unit - 1) / unit * unit;
-    int threads = PT_DEVICE_SM_REGISTERS / (PT_DEVICE_WARP * (sure ? sure : unit)) * PT_DEVICE_WARP;
+    int all = pt_cu_driver.limits->block_registers << 10;
+    int threads = all / (PT_DEVICE_WARP * (sure ? sure : unit)) * PT_DEVICE_WARP;
     return threads < PT_DEVICE_BLOCK_THREADS ? threads : PT_DEVICE_BLOCK_THREADS;
 }
 
@@ -160,7 +161,8 @@ CUresult pt_cu_function_value(CUfunction f, CUfunction_attribute attribute, int 
 
 CUresult pt_cu_function_most_threads(CUfunction f, unsigned threads, uint32_t *most)
 {
-    const unsigned always_fit = PT_DEVICE_SM_REGISTERS / (PT_DEVICE_THREAD_REGISTERS + 1);
+    const unsigned all = (unsigned)pt_cu_driver.limits->block_registers << 10,
+                   always_fit = all / (PT_DEVICE_THREAD_REGISTERS + 1);
     const struct pt_program *program;
     *most = 0;
     if (declared_threads(f) || threads <= always_fit)

@@ -261,6 +261,9 @@ CUresult pt_cu_launch_start(CUstream null, const CUlaunchConfig *c, const void *
     r = set_attributes(&op.launch, c, &completion);
     if (r == CUDA_SUCCESS && op.launch.function->module->ctx != stream->ctx)
         r = CUDA_ERROR_INVALID_HANDLE;
+    if (r == CUDA_SUCCESS && op.launch.launch.cooperative &&
+        !pt_cu_device_attribute(CU_DEVICE_ATTRIBUTE_COOPERATIVE_LAUNCH, stream->ctx->device))
+        r = CUDA_ERROR_NOT_SUPPORTED;
     if (r == CUDA_SUCCESS)
         r = pt_cu_launch_ready(&op.launch, parameters, extra);
     if (r == CUDA_SUCCESS && !stream->capture &&

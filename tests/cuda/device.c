@@ -127,6 +127,125 @@ static int run_capability(const void *ud)
     return check_failed != 0;
 }
 
+/* What devices had otherwise before compute capability 7.0; `value` by PTERA_DEVICE. */
+struct older {
+    const char *id;
+    CUdevice_attribute attribute;
+    int value;
+};
+#define OLDER(id, name, value)                \
+    {                                         \
+        id, CU_DEVICE_ATTRIBUTE_##name, value \
+    }
+
+static const struct older older[] = {
+    OLDER("k40", MAX_REGISTERS_PER_MULTIPROCESSOR, 64 << 10),
+    OLDER("k80", MAX_REGISTERS_PER_MULTIPROCESSOR, 128 << 10),
+    OLDER("k80", MAX_REGISTERS_PER_BLOCK, 64 << 10),
+    OLDER("k80", MAXIMUM_TEXTURE3D_WIDTH, 4096),
+    OLDER("gtx750ti", MAXIMUM_TEXTURE1D_WIDTH, 65536),
+    OLDER("gtx980", MAXIMUM_TEXTURE1D_LAYERED_WIDTH, 16384),
+    OLDER("gtx980", MAXIMUM_TEXTURE2D_WIDTH, 65536),
+    OLDER("gtx980", MAXIMUM_TEXTURE2D_LINEAR_HEIGHT, 65536),
+    OLDER("gtx980", MAXIMUM_TEXTURECUBEMAP_WIDTH, 16384),
+    OLDER("gtx980", MAXIMUM_SURFACE2D_WIDTH, 65536),
+    OLDER("gtx980", COOPERATIVE_LAUNCH, 0),
+    OLDER("gtx980", CONCURRENT_MANAGED_ACCESS, 0),
+    OLDER("tx1", MAX_REGISTERS_PER_BLOCK, 32 << 10),
+    OLDER("tx1", MAX_REGISTERS_PER_MULTIPROCESSOR, 64 << 10),
+    OLDER("p100", MAXIMUM_TEXTURE1D_LINEAR_WIDTH, 1 << 28),
+    OLDER("p100", MAXIMUM_TEXTURE3D_WIDTH, 16384),
+    OLDER("p100", COOPERATIVE_LAUNCH, 1),
+    OLDER("gtx1080", MAXIMUM_TEXTURE1D_LINEAR_WIDTH, 1 << 27),
+    OLDER("tx2", MAX_REGISTERS_PER_BLOCK, 32 << 10),
+    OLDER("xavier", MAXIMUM_TEXTURE1D_LINEAR_WIDTH, 1 << 27),
+    OLDER("t4", MAXIMUM_TEXTURE1D_LINEAR_WIDTH, 1 << 28),
+};
+
+static int run_older(const void *ud)
+{
+    const struct older *o = ud;
+    setenv("PTERA_DEVICE", o->id, 1);
+    OK(cuInit(0));
+    CHECK_INT(attribute(o->attribute), o->value);
+    return check_failed != 0;
+}
+
+/* A GTX 980 takes PTX for 5.2 and no later one, 2,048 threads of 32 registers an SM, and no
+ * cooperative launch. */
+static int run_maxwell(const void *ud)
+{
+    static const char text[] =
+        ".version 8.0\n.target sm_%d\n.address_size 64\n"
+        ".visible .entry set(.param .u64 p) { .reg .b64 %%r; ld.param.u64 %%r, [p];\n"
+        "st.global.u32 [%%r], 7; ret; }\n";
+    char older[sizeof text], newer[sizeof text];
+    CUmodule module;
+    unsigned value = 0;
+    int blocks = 0;
+    (void)ud;
+    snprintf(older, sizeof older, text, 52);
+    snprintf(newer, sizeof newer, text, 53);
+    setenv("PTERA_DEVICE", "gtx980", 1);
+    begin();
+    CHECK_CU(cuModuleLoadData(&module, newer), CUDA_ERROR_INVALID_PTX);
+    OK(cuModuleLoadData(&module, older));
+    CUfunction set = function_of(module, "set");
+    CUdeviceptr p = new_memory(4);
+    OK(LAUNCH(set, 1, NULL, &p));
+    OK(cuMemcpyDtoH_v2(&value, p, 4));
+    CHECK_INT(value, 7);
+    OK(cuOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, set, 64, 0));
+    CHECK_INT(blocks, 32);
+    CHECK_CU(cuLaunchCooperativeKernel(set, 1, 1, 1, 1, 1, 1, 0, NULL, (void *[]){&p}),
+             CUDA_ERROR_NOT_SUPPORTED);
+    return check_failed != 0;
+}
+
+/* What devices of all compute capabilities have alike. */
+static void check_alike(void)
+{
+    static const struct {
+        CUdevice_attribute attribute;
+        int value;
+    } alike[] = {
+        {CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_X, INT32_MAX},
+        {CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Y, 65535},
+        {CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Z, 65535},
+        {CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_X, 1024},
+        {CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Y, 1024},
+        {CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Z, 64},
+        {CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK, 1024},
+        {CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_BLOCK, 65536},
+        {CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_MULTIPROCESSOR, 65536},
+        {CU_DEVICE_ATTRIBUTE_TOTAL_CONSTANT_MEMORY, 65536},
+        {CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE1D_WIDTH, 131072},
+        {CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE1D_LAYERED_WIDTH, 32768},
+        {CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE1D_LAYERED_LAYERS, 2048},
+        {CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE2D_WIDTH, 131072},
+        {CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE2D_HEIGHT, 65536},
+        {CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE2D_LINEAR_WIDTH, 131072},
+        {CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE2D_LINEAR_HEIGHT, 65000},
+        {CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE2D_GATHER_WIDTH, 32768},
+        {CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE2D_LAYERED_WIDTH, 32768},
+        {CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE3D_WIDTH, 16384},
+        {CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURECUBEMAP_WIDTH, 32768},
+        {CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURECUBEMAP_LAYERED_LAYERS, 2046},
+        {CU_DEVICE_ATTRIBUTE_MAXIMUM_SURFACE1D_WIDTH, 32768},
+        {CU_DEVICE_ATTRIBUTE_MAXIMUM_SURFACE1D_LAYERED_WIDTH, 32768},
+        {CU_DEVICE_ATTRIBUTE_MAXIMUM_SURFACE2D_WIDTH, 131072},
+        {CU_DEVICE_ATTRIBUTE_MAXIMUM_SURFACE2D_LAYERED_WIDTH, 32768},
+        {CU_DEVICE_ATTRIBUTE_MAXIMUM_SURFACE3D_WIDTH, 16384},
+        {CU_DEVICE_ATTRIBUTE_MAXIMUM_SURFACECUBEMAP_WIDTH, 32768},
+        {CU_DEVICE_ATTRIBUTE_MAXIMUM_SURFACECUBEMAP_LAYERED_LAYERS, 2046},
+        {CU_DEVICE_ATTRIBUTE_MEM_SYNC_DOMAIN_COUNT, 4},
+        {CU_DEVICE_ATTRIBUTE_INTEGRATED, 0},
+        {CU_DEVICE_ATTRIBUTE_CAN_MAP_HOST_MEMORY, 1},
+    };
+    for (size_t i = 0; i < sizeof alike / sizeof *alike; i++)
+        CHECK_INT(attribute(alike[i].attribute), alike[i].value);
+}
+
 /* Devices by their names. */
 struct named {
     const char *id, *name;
@@ -221,6 +340,10 @@ static int run_inherited(const void *ud)
 int main(void)
 {
     static const struct expected table[] = {
+        {"3.5", 2048, 16, 48, 48, 0},    {"3.7", 2048, 16, 112, 48, 0},
+        {"5.0", 2048, 32, 64, 48, 0},    {"5.2", 2048, 32, 96, 48, 0},
+        {"5.3", 2048, 32, 64, 48, 0},    {"6.0", 2048, 32, 64, 48, 0},
+        {"6.1", 2048, 32, 96, 48, 0},    {"6.2", 2048, 32, 64, 48, 0},
         {"7.0", 2048, 32, 96, 96, 0},    {"7.2", 2048, 32, 96, 96, 0},
         {"7.5", 1024, 16, 64, 64, 0},    {"8.0", 2048, 32, 164, 163, 0},
         {"8.6", 1536, 16, 100, 99, 0},   {"8.7", 1536, 16, 164, 163, 0},
@@ -250,7 +373,11 @@ int main(void)
         CHECK_INT(in_child(run_named, &named[i]), 0);
     CHECK_INT(in_child(run_conflict, "h100"), 0);
     CHECK_INT(in_child(run_conflict, "rtx5090"), 0);
+    for (size_t i = 0; i < sizeof older / sizeof *older; i++)
+        CHECK_INT(in_child(run_older, &older[i]), 0);
+    CHECK_INT(in_child(run_maxwell, NULL), 0);
     OK(cuInit(0));
+    check_alike();
     CHECK_INT(in_child(run_inherited, NULL), 0);
     return CHECK_DONE("cuda_device");
 }
