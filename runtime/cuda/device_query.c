@@ -47,16 +47,24 @@ int pt_cu_device_query_limit(size_t *value, unsigned limit)
     pt_cu_device_call_end();
     if (!value || limit >= CU_LIMIT_MAX)
         return CUDA_ERROR_INVALID_VALUE;
-    if (limit == CU_LIMIT_DEV_RUNTIME_SYNC_DEPTH)
-        return CUDA_ERROR_UNSUPPORTED_LIMIT;
+    bool is_known = limit != CU_LIMIT_DEV_RUNTIME_SYNC_DEPTH; /* since CUDA 12 */
+    if (!is_known)
+        is = SIZE_MAX;
     pt_cu_device_call_store(&c, value, &is, sizeof is);
-    return 0;
+    return is_known ? 0 : CUDA_ERROR_UNSUPPORTED_LIMIT;
 }
 
 int pt_cu_device_query_cache_config(int *config)
 {
     struct pt_cu_device_call c = pt_cu_device_call_begin(0);
     return pt_cu_device_call_store_int(&c, 0, config, c.ctx->cache_config);
+}
+
+/* As cuCtxGetSharedMemConfig. */
+int pt_cu_device_query_shared_config(int *config)
+{
+    struct pt_cu_device_call c = pt_cu_device_call_begin(0);
+    return pt_cu_device_call_store_int(&c, 0, config, CU_SHARED_MEM_CONFIG_FOUR_BYTE_BANK_SIZE);
 }
 
 /* As cudaFuncAttributes begins, in all its versions. */
@@ -109,4 +117,9 @@ int pt_cu_device_query_blocks(int *blocks, uint64_t function, int threads, size_
     if (r == CUDA_SUCCESS)
         pt_cu_device_call_store(&c, blocks, &n, sizeof n);
     return r;
+}
+
+int pt_cu_device_query_plain_blocks(int *blocks, uint64_t function, int threads, size_t shared)
+{
+    return pt_cu_device_query_blocks(blocks, function, threads, shared, 0);
 }

@@ -14,7 +14,9 @@ int pt_cu_device_query_version(int *version);
 int pt_cu_device_query_attribute(int *value, int attribute, int device);
 int pt_cu_device_query_limit(size_t *value, unsigned limit);
 int pt_cu_device_query_cache_config(int *config);
+int pt_cu_device_query_shared_config(int *config);
 int pt_cu_device_query_function(struct pt_cu_device_attributes *to, uint64_t address);
+int pt_cu_device_query_plain_blocks(int *blocks, uint64_t function, int threads, size_t shared);
 int pt_cu_device_query_blocks(int *blocks, uint64_t function, int threads, size_t shared,
                               unsigned flags);
 

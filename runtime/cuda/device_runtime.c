@@ -301,6 +301,11 @@ static int record_ptsz(uint64_t event, uint64_t stream)
     return record_in(event, of_thread(stream));
 }
 
+static int record_with_flags_ptsz(uint64_t event, uint64_t stream, unsigned flags)
+{
+    return record_with_flags(event, of_thread(stream), flags);
+}
+
 static int wait_ptsz(uint64_t stream, uint64_t event, unsigned flags)
 {
     return wait_in(of_thread(stream), event, flags);
@@ -309,6 +314,18 @@ static int wait_ptsz(uint64_t stream, uint64_t event, unsigned flags)
 static int copy_ptsz(uint64_t to, uint64_t from, size_t bytes, int kind, uint64_t stream)
 {
     return copy(to, from, bytes, kind, of_thread(stream));
+}
+
+static int copy_rows_ptsz(uint64_t to, size_t to_pitch, uint64_t from, size_t from_pitch,
+                          size_t width, size_t height, int kind, uint64_t stream)
+{
+    return copy_rows(to, to_pitch, from, from_pitch, width, height, kind, of_thread(stream));
+}
+
+static int set_rows_ptsz(uint64_t to, size_t pitch, int value, size_t width, size_t height,
+                         uint64_t stream)
+{
+    return set_rows(to, pitch, value, width, height, of_thread(stream));
 }
 
 static int set_ptsz(uint64_t to, int value, size_t bytes, uint64_t stream)
