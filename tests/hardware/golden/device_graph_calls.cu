@@ -163,7 +163,10 @@ static void show(const char *what, bool is_ordered = true)
     static int have[512], codes[512], zeros[512];
     int n = 0, last = 0;
     cudaError_t launched = cudaGetLastError(), error = cudaDeviceSynchronize();
-    printf("%s: %d %d;", what, launched, error);
+    if (error) /* what was launched behind a kernel that fails may have been told, or not yet */
+        printf("%s: - %d;", what, error);
+    else
+        printf("%s: %d %d;", what, launched, error);
     if (error == cudaSuccess) {
         cudaMemcpyFromSymbol(&n, n_values, sizeof n);
         cudaMemcpyFromSymbol(have, values, sizeof have);
