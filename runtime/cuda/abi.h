@@ -39,6 +39,7 @@ typedef struct CUgraphNode_st *CUgraphNode;
 typedef struct CUgraphExec_st *CUgraphExec;
 typedef struct CUlinkState_st *CUlinkState;
 typedef struct CUuserObject_st *CUuserObject;
+typedef struct CUextMemory_st *CUexternalMemory;
 typedef struct CUgraphDeviceUpdatableNode_st *CUgraphDeviceNode;
 typedef unsigned long long CUmemGenericAllocationHandle;
 typedef unsigned long long CUtexObject;
@@ -821,6 +822,33 @@ enum {
     CU_GET_PROC_ADDRESS_LEGACY_STREAM = 1,
     CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM = 2
 };
+
+/* ---- external memory ------------------------------------------------------------------------- */
+
+typedef enum CUexternalMemoryHandleType_enum {
+    CU_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD = 1,
+    CU_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_WIN32,
+    CU_EXTERNAL_MEMORY_HANDLE_TYPE_NVSCIBUF = 8,
+    CU_EXTERNAL_MEMORY_HANDLE_TYPE_DMABUF_FD
+} CUexternalMemoryHandleType;
+enum { CUDA_EXTERNAL_MEMORY_DEDICATED = 1 };
+typedef struct CUDA_EXTERNAL_MEMORY_HANDLE_DESC_st {
+    CUexternalMemoryHandleType type;
+    union {
+        int fd;
+        struct {
+            void *handle;
+            const void *name;
+        } win32;
+        const void *nvSciBufObject;
+    } handle;
+    unsigned long long size;
+    unsigned flags, reserved[16];
+} CUDA_EXTERNAL_MEMORY_HANDLE_DESC;
+typedef struct CUDA_EXTERNAL_MEMORY_BUFFER_DESC_st {
+    unsigned long long offset, size;
+    unsigned flags, reserved[16];
+} CUDA_EXTERNAL_MEMORY_BUFFER_DESC;
 
 /* ---- tensor maps ----------------------------------------------------------------------------- */
 

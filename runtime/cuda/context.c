@@ -83,7 +83,7 @@ static void free_one(struct pt_cu_range *range, void *ctx)
         return;
     if (is_allocated(range))
         pt_cu_block_free(range);
-    else if (range->memory == PT_CU_IMPORTED)
+    else if (range->memory == PT_CU_IMPORTED || range->memory == PT_CU_EXTERNAL)
         pt_cu_ipc_close(range);
     else
         pt_cu_range_remove(range);

@@ -11,6 +11,7 @@ enum pt_cu_kind {
     PT_CU_CONTEXT = 1,
     PT_CU_GREEN_CONTEXT,
     PT_CU_RESOURCES,
+    PT_CU_EXTERNAL_MEMORY,
     PT_CU_MODULE,
     PT_CU_LIBRARY,
     PT_CU_FUNCTION,

@@ -12,6 +12,7 @@
 #include "runtime/cuda/current.h"
 #include "runtime/cuda/driver.h"
 #include "runtime/cuda/entry.h"
+#include "runtime/cuda/ipc.h"
 #include "runtime/cuda/graph_memory.h"
 #include "runtime/cuda/range.h"
 #include "runtime/cuda/stream.h"
@@ -80,7 +81,9 @@ static CUresult free_at(uint64_t address, bool (*is_right)(const struct pt_cu_ra
     range->is_going = true;
     r = pt_cu_command_drain(range->ctx);
     range = pt_cu_range_find(address); /* its context may have gone meanwhile */
-    if (range && range->is_going)
+    if (range && range->is_going && range->memory == PT_CU_EXTERNAL)
+        pt_cu_ipc_close(range);
+    else if (range && range->is_going)
         pt_cu_block_free(range);
     return r;
 }
@@ -88,7 +91,7 @@ static CUresult free_at(uint64_t address, bool (*is_right)(const struct pt_cu_ra
 static bool is_device(const struct pt_cu_range *range)
 {
     return range->memory == PT_CU_DEVICE || range->memory == PT_CU_MANAGED ||
-           range->memory == PT_CU_POOLED;
+           range->memory == PT_CU_POOLED || range->memory == PT_CU_EXTERNAL;
 }
 
 CUresult cuMemFree_v2(CUdeviceptr address)

@@ -19,6 +19,7 @@ enum pt_cu_memory {
     PT_CU_SURFACE,   /* what a surface's handle leads to */
     PT_CU_MAPPED,    /* part of a reservation that has memory */
     PT_CU_IMPORTED,  /* opened by an IPC handle */
+    PT_CU_EXTERNAL,  /* mapped of external memory */
     PT_CU_MULTICAST  /* as PT_CU_MAPPED, of a multicast object: for multimem instructions alone */
 };
 
@@ -47,9 +48,10 @@ struct pt_cu_range {
     unsigned frees;                          /* commands that are to free it */
     unsigned void_frees; /* so many of them were made void: it was given out again */
     CUmemLocation preferred, prefetched;
-    uint64_t accessed_by;               /* devices, bits; the host is bit 63 */
-    uint64_t pages_before, pages_bytes; /* PT_CU_IMPORTED: what was mapped around it */
-    int fd; /* the file behind it once an IPC handle was asked for; -1: none */
+    uint64_t accessed_by; /* devices, bits; the host is bit 63 */
+    uint64_t pages_before,
+        pages_bytes; /* PT_CU_IMPORTED, PT_CU_EXTERNAL: what was mapped around it */
+    int fd;          /* the file behind it once an IPC handle was asked for; -1: none */
 };
 
 /* The range that holds `address`, or NULL. */

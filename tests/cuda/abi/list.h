@@ -22,6 +22,7 @@ extern const unsigned n_our_facts, n_their_facts;
     X(CUDA_GRAPH_INSTANTIATE_PARAMS) X(CUgraphExecUpdateResultInfo) X(CUaccessPolicyWindow) \
     X(CUDA_RESOURCE_DESC) X(CUDA_TEXTURE_DESC) X(CUDA_RESOURCE_VIEW_DESC) \
     X(CUgraphNodeType) X(CUresult) X(CUdeviceptr) X(CUdevResource) X(CUtensorMap) \
+    X(CUDA_EXTERNAL_MEMORY_HANDLE_DESC) X(CUDA_EXTERNAL_MEMORY_BUFFER_DESC) \
     X(CUtensorMapDataType)
 #define OFFSETS(X) \
     X(CUDA_MEMCPY2D, srcPitch) X(CUDA_MEMCPY2D, dstMemoryType) X(CUDA_MEMCPY2D, Height) \
