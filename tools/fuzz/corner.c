@@ -250,6 +250,13 @@ static bool is_mask(const struct choice *c, const struct pt_slot *slot)
     return false;
 }
 
+bool corner_is_policy(const struct pt_form *form, const struct pt_slot *slot)
+{
+    const struct pt_slot *last = pt_form_slot(form, pt_form_operands(form) - 1);
+    return pt_form_has(form, PT_M_L2_cache_hint) && slot == last && slot->kind == PT_SLOT_VALUE &&
+           pt_type_bits(pt_slot_type(slot, form)) == 64;
+}
+
 /* `is_only`: of a vector of one element, which may not be left out. */
 static void add_value(const struct choice *c, const struct pt_slot *slot, uint32_t classes,
                       bool is_only)
@@ -260,7 +267,8 @@ static void add_value(const struct choice *c, const struct pt_slot *slot, uint32
         classes |= 1u << CORNER_REGISTER;
     if (slot->kind <= PT_SLOT_FIMM && !is_dest && takes_constants(slot, type))
         classes |= 1u << CORNER_CONSTANT;
-    if (slot->kind <= PT_SLOT_REG && is_read && !slot->n_values && !is_mask(c, slot))
+    if (slot->kind <= PT_SLOT_REG && is_read && !slot->n_values && !is_mask(c, slot) &&
+        !corner_is_policy(&c->form, slot))
         classes |= value_classes(type);
     if (slot->flags & PT_SLOT_SINK && !is_only)
         classes |= 1u << CORNER_SINK;

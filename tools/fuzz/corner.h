@@ -44,6 +44,9 @@ const struct corner_source *corner_source_of(const struct corner_group *group,
 /* Whose the operand of the form is; UINT_MAX: nobody's. */
 unsigned corner_find(const struct pt_form *form, char letter);
 
+/* The operand is a cache policy, which only some numbers are. */
+bool corner_is_policy(const struct pt_form *form, const struct pt_slot *slot);
+
 /* Classes (bits) of a value; of packed types of each part. */
 uint32_t corner_classes_of(enum pt_type type, uint64_t bits);
 /* A value of the class, made of the random bits. */

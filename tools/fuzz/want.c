@@ -58,6 +58,9 @@ static const char *source(struct gen *g, struct drawn *d, const struct pt_slot *
     return hide_value(g, d, class, gen_special(g, class == GEN_P ? 1 : 8u << class));
 }
 
+/* A policy that createpolicy makes, for all lines: L2::evict_normal. */
+#define POLICY UINT64_C(0x1000000000000000)
+
 /* Numbers that only some values are right for; NULL: any is. */
 static const char *bound_source(struct gen *g, struct drawn *d, const struct pt_slot *slot)
 {
@@ -65,6 +68,8 @@ static const char *bound_source(struct gen *g, struct drawn *d, const struct pt_
     enum pt_type type = pt_slot_type(slot, &d->form);
     bool is_mask = pt_form_has(&d->form, PT_M_sync) && !(pt_op_effects(d->form.op) & PT_FX_CTA) &&
                    slot->name == pt_form_slot(&d->form, pt_form_operands(&d->form) - 1)->name;
+    if (corner_is_policy(&d->form, slot))
+        return hide_value(g, d, GEN_D, POLICY);
     if (is_op(d, "mma_sp") && slot->name == 'e')
         return hide_value(g, d, GEN_R, METADATA);
     if (is_mask && !strcmp(pt_op_chapter(d->form.op), "warp"))
@@ -90,7 +95,9 @@ static bool add_constant(struct gen *g, struct drawn *d, const struct pt_slot *s
     bool is_thread_count = slot->name == 'b' && (pt_op_effects(d->form.op) & PT_FX_CTA);
     if (is_open || !draw_constant(g, slot, type, text, sizeof text))
         return false;
-    if (is_thread_count)
+    if (corner_is_policy(&d->form, slot))
+        strcat(d->operands, gen_format(g, "%llu", (unsigned long long)POLICY));
+    else if (is_thread_count)
         strcat(d->operands, gen_format(g, "%zu", pt_round_up(g->cta_threads, 32)));
     else if (bound_source(g, d, slot) && !slot->n_values)
         strcat(d->operands, "-1"); /* lanes */

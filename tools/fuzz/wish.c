@@ -75,15 +75,22 @@ static bool draw_spelling(struct gen *g, struct drawn *d)
     return true;
 }
 
-/* Memory may hold NaNs, whose bits GPUs choose. */
+/* Memory may hold NaNs, whose bits GPUs choose; NVIDIA's assembler converts what narrow stores take
+ * from wider registers, dies of narrow vectors of eight, knows no addresses of 32 bits, and some
+ * matrices need all of their results. */
 static bool suits_gpu(const struct drawn *d)
 {
-    bool is_atomic = pt_op_effects(d->form.op) & PT_FX_ATOMIC, has_float = false;
+    uint32_t effects = pt_op_effects(d->form.op);
+    bool has_float = false;
+    unsigned bits = d->form.n_types ? pt_type_bits(d->form.type[0]) : 0;
     for (unsigned i = 0; i < d->form.n_types; i++)
         has_float |= pt_type_class(d->form.type[i]) >= PT_CLASS_F;
-    bool is_loop = pt_form_space(&d->form) >= PT_SPACE_SHARED && d->form.n_types &&
-                   pt_type_bits(d->form.type[0]) != 32;
-    return draw_is_for_gpu(d) && !(is_atomic && (has_float || is_loop));
+    bool is_loop = pt_form_space(&d->form) >= PT_SPACE_SHARED && bits && bits != 32,
+         is_narrow = bits && bits < 32, is_matrix = !strcmp(pt_op_chapter(d->form.op), "matrix");
+    return draw_is_for_gpu(d) && !(effects & PT_FX_ATOMIC && (has_float || is_loop)) &&
+           !(is_narrow && (effects & PT_FX_WRITE || d->form.vec == 8)) &&
+           !(is_matrix && d->wish->class == CORNER_SINK) &&
+           !(bits == 32 && !strncmp(pt_op_id(d->form.op), "cvta", 4));
 }
 
 static bool draw(struct gen *g, struct drawn *d, const struct gen_place *place)
