@@ -176,7 +176,9 @@ static bool operate_affine(const struct jit *j, const struct jit_operands *all, 
     return true;
 }
 
-static bool pure_copy(const struct jit *j, const struct jit_operands *all, unsigned copy)
+/* What all copies share is written with the last: the others may read it. */
+static bool pure_copy(const struct jit *j, const struct jit_operands *all, unsigned copy,
+                      bool is_last)
 {
     const struct pt_operand *d = all->dest[0].o;
     if (is_reg(d) && j->facts->regs[d->index].shape == JIT_AFFINE)
@@ -186,7 +188,9 @@ static bool pure_copy(const struct jit *j, const struct jit_operands *all, unsig
     if (!jit_evaluate_op(j, all, copy, lanes, &op))
         return false;
     for (unsigned i = 0; i < all->n_dests; i++)
-        jit_registers_write(j, all->dest[i].o, copy, op.d[i], lanes, all->dest[i].extends_sign);
+        if (is_last || !is_reg(all->dest[i].o) || j->facts->regs[all->dest[i].o->index].is_per_copy)
+            jit_registers_write(j, all->dest[i].o, copy, op.d[i], lanes,
+                                all->dest[i].extends_sign);
     jit_lane_offsets_note(j, copy);
     return true;
 }
@@ -224,7 +228,7 @@ bool jit_pure_insn_emit(struct jit *j, LLVMValueRef *mask)
         return pure_copies(j, &all, mask);
     for (unsigned u = one ? 0 : j->first_copy; u < (one ? 1 : j->end_copy); u++) {
         jit_guard_apply(j, u, mask[u]);
-        if (!pure_copy(j, &all, u))
+        if (!pure_copy(j, &all, u, one || u + 1 == j->end_copy))
             return false;
     }
     jit_predicate_bounds_note(j);
