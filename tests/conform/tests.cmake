@@ -26,6 +26,12 @@ if(NOT CMAKE_CROSSCOMPILING)
   add_test(NAME conform_broken_all COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/conform/broken.sh $<TARGET_FILE:ptera_tool> $<TARGET_FILE:broken>
            ${golden_data} ${CMAKE_CURRENT_SOURCE_DIR}/conform/bugs.tsv hang)
   set_tests_properties(conform_broken_all PROPERTIES LABELS long)
+  find_package(Python3 COMPONENTS Interpreter)
+  if(Python3_FOUND AND PTERA_JIT)
+    add_test(NAME conform_seeded COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/conform/seeded.py test ${CMAKE_SOURCE_DIR}
+             ${golden_data} ${CMAKE_CURRENT_SOURCE_DIR}/conform/seeded.tsv)
+    set_tests_properties(conform_seeded PROPERTIES LABELS long TIMEOUT 7200)
+  endif()
   add_test(NAME conform_own COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/conform/own.sh $<TARGET_FILE:ptera_tool> ${golden_data})
 endif()
 foreach(engine interp jit)
