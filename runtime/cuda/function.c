@@ -13,7 +13,7 @@
 #include "runtime/cuda/error.h"
 #include "runtime/cuda/handle.h"
 #include "runtime/cuda/log.h"
-#include "runtime/cuda/module.h"
+#include "runtime/cuda/library.h"
 #include "runtime/device.h"
 #include "runtime/registers.h"
 
@@ -149,7 +149,7 @@ CUresult pt_cu_function_value(CUfunction f, CUfunction_attribute attribute, int 
 {
     if ((unsigned)attribute >= CU_FUNC_ATTRIBUTE_MAX)
         return CUDA_ERROR_INVALID_VALUE;
-    const struct pt_cu_settings *of[] = {&f->settings, f->of ? &f->of->settings : NULL};
+    const struct pt_cu_function_settings *of[] = {&f->settings, f->of ? &f->of->settings : NULL};
     for (int i = 0; i < 2; i++) {
         if (!of[i] || !(of[i]->is_set >> attribute & 1))
             continue;
@@ -203,7 +203,7 @@ static CUresult check_setting(CUfunction f, CUfunction_attribute attribute, int 
     }
 }
 
-static CUresult set_value(struct pt_cu_settings *settings, CUfunction f,
+static CUresult set_value(struct pt_cu_function_settings *settings, CUfunction f,
                           CUfunction_attribute attribute, int value)
 {
     CUresult r = check_setting(f, attribute, value);
@@ -217,7 +217,7 @@ static CUresult set_value(struct pt_cu_settings *settings, CUfunction f,
 static CUresult get_attribute(int *value, CUfunction_attribute attribute, CUfunction handle)
 {
     CUfunction f;
-    CUresult r = pt_cu_module_function(handle, &f);
+    CUresult r = pt_cu_library_function(handle, &f);
     if (r == CUDA_SUCCESS && !value)
         r = CUDA_ERROR_INVALID_VALUE;
     return r == CUDA_SUCCESS ? pt_cu_function_value(f, attribute, value) : r;
@@ -231,7 +231,7 @@ CUresult cuFuncGetAttribute(int *value, CUfunction_attribute attribute, CUfuncti
 static CUresult set_attribute(CUfunction handle, CUfunction_attribute attribute, int value)
 {
     CUfunction f;
-    CUresult r = pt_cu_module_function(handle, &f);
+    CUresult r = pt_cu_library_function(handle, &f);
     return r == CUDA_SUCCESS ? set_value(&f->settings, f, attribute, value) : r;
 }
 
@@ -248,7 +248,7 @@ static CUresult check_kernel(CUkernel kernel, CUdevice device, CUfunction *f)
         r = CUDA_ERROR_INVALID_HANDLE;
     if (r == CUDA_SUCCESS && !pt_cu_device_is_valid(device))
         r = CUDA_ERROR_INVALID_DEVICE;
-    return r == CUDA_SUCCESS ? pt_cu_module_function(kernel, f) : r;
+    return r == CUDA_SUCCESS ? pt_cu_library_function(kernel, f) : r;
 }
 
 static CUresult get_kernel_attribute(int *value, CUfunction_attribute attribute, CUkernel kernel,
@@ -284,7 +284,7 @@ CUresult cuKernelSetAttribute(CUfunction_attribute attribute, int value, CUkerne
 static CUresult set_cache_config(CUfunction handle, CUfunc_cache config)
 {
     CUfunction f;
-    CUresult r = pt_cu_module_function(handle, &f);
+    CUresult r = pt_cu_library_function(handle, &f);
     if (r == CUDA_SUCCESS && (unsigned)config > CU_FUNC_CACHE_PREFER_EQUAL)
         r = CUDA_ERROR_INVALID_VALUE;
     return r;
@@ -306,7 +306,7 @@ CUresult cuKernelSetCacheConfig(CUkernel kernel, CUfunc_cache config, CUdevice d
 static CUresult set_shared_config(CUfunction handle, CUsharedconfig config)
 {
     CUfunction f;
-    CUresult r = pt_cu_module_function(handle, &f);
+    CUresult r = pt_cu_library_function(handle, &f);
     if (r == CUDA_SUCCESS && (unsigned)config > CU_SHARED_MEM_CONFIG_EIGHT_BYTE_BANK_SIZE)
         r = CUDA_ERROR_INVALID_VALUE;
     return r;
@@ -322,7 +322,7 @@ CUresult cuFuncSetSharedMemConfig(CUfunction function, CUsharedconfig config)
 static CUresult get_module(CUmodule *module, CUfunction handle)
 {
     CUfunction f;
-    CUresult r = pt_cu_module_function(handle, &f);
+    CUresult r = pt_cu_library_function(handle, &f);
     if (!handle || (r == CUDA_SUCCESS && !module))
         r = CUDA_ERROR_INVALID_VALUE;
     if (r == CUDA_SUCCESS)
@@ -365,7 +365,7 @@ static CUresult get_param_info(const void *handle, size_t index, size_t *offset,
 {
     CUfunction f;
     ptera_parameter p = {.size = sizeof p};
-    CUresult r = pt_cu_module_function(handle, &f);
+    CUresult r = pt_cu_library_function(handle, &f);
     if (r == CUDA_SUCCESS && !offset)
         r = CUDA_ERROR_INVALID_VALUE;
     if (r != CUDA_SUCCESS)
@@ -395,7 +395,7 @@ static CUresult kernel_function(CUfunction *function, CUkernel kernel)
         r = CUDA_ERROR_INVALID_VALUE;
     if (r == CUDA_SUCCESS && !pt_cu_handle_is(kernel, PT_CU_KERNEL))
         r = CUDA_ERROR_INVALID_HANDLE;
-    return r == CUDA_SUCCESS ? pt_cu_module_function(kernel, function) : r;
+    return r == CUDA_SUCCESS ? pt_cu_library_function(kernel, function) : r;
 }
 
 CUresult cuKernelGetFunction(CUfunction *function, CUkernel kernel)
@@ -425,7 +425,7 @@ static CUresult load(CUfunction handle, CUfunctionLoadingState *state)
 {
     CUfunction f;
     const struct pt_program *program;
-    CUresult r = pt_cu_module_function(handle, &f);
+    CUresult r = pt_cu_library_function(handle, &f);
     if (r != CUDA_SUCCESS)
         return r;
     if (!state)

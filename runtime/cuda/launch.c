@@ -15,7 +15,7 @@
 #include "runtime/cuda/function.h"
 #include "runtime/cuda/hint.h"
 #include "runtime/cuda/log.h"
-#include "runtime/cuda/module.h"
+#include "runtime/cuda/library.h"
 #include "runtime/cuda/occupancy.h"
 #include "runtime/cuda/op.h"
 #include "runtime/cuda/stream.h"
@@ -251,7 +251,7 @@ CUresult pt_cu_launch_start(CUstream null, const CUlaunchConfig *c, const void *
         return CUDA_ERROR_INVALID_VALUE;
     CUresult r = pt_cu_stream_find(null, c->hStream, &stream);
     if (r == CUDA_SUCCESS)
-        r = pt_cu_module_function(handle, &op.launch.function);
+        r = pt_cu_library_function(handle, &op.launch.function);
     if (r != CUDA_SUCCESS)
         return r;
     CUcontext green = pt_cu_stream_green(stream);

@@ -5,7 +5,7 @@
 
 #include "runtime/cuda/entry.h"
 #include "runtime/cuda/launch.h"
-#include "runtime/cuda/module.h"
+#include "runtime/cuda/library.h"
 #include "runtime/shape.h"
 
 enum { PARAMETERS_MOST = 4096 };
@@ -20,7 +20,7 @@ struct pt_cu_legacy {
 static CUresult find(CUfunction handle, struct pt_cu_legacy **set)
 {
     CUfunction f;
-    CUresult r = handle ? pt_cu_module_function(handle, &f) : CUDA_ERROR_INVALID_HANDLE;
+    CUresult r = handle ? pt_cu_library_function(handle, &f) : CUDA_ERROR_INVALID_HANDLE;
     if (r != CUDA_SUCCESS)
         return r;
     if (!f->legacy)

@@ -1,4 +1,4 @@
-/* Modules and libraries: PTX loaded into a context at once, or into each when it is used there. */
+/* Modules: PTX loaded into a context. */
 #ifndef PTERA_CUDA_MODULE_H
 #define PTERA_CUDA_MODULE_H
 
@@ -8,10 +8,12 @@
 #include "runtime/cuda/abi.h"
 #include "runtime/cuda/handle.h"
 
+struct pt_cu_jit_options;
 struct pt_cu_legacy;
+struct pt_cu_text;
 
 /* What can be set of a function; a library's kernel hands it on to its functions. */
-struct pt_cu_settings {
+struct pt_cu_function_settings {
     int values[CU_FUNC_ATTRIBUTE_MAX];
     uint32_t is_set; /* bits */
 };
@@ -21,7 +23,7 @@ struct CUfunc_st {
     CUmodule module;
     ptera_kernel *kernel;
     CUkernel of; /* the library's kernel that it is, or NULL */
-    struct pt_cu_settings settings;
+    struct pt_cu_function_settings settings;
     uint8_t calls;               /* function.c */
     bool is_told;                /* the log knows why it cannot run */
     struct pt_cu_legacy *legacy; /* legacy.c: set for cuLaunch; NULL: nothing yet */
@@ -39,28 +41,19 @@ struct CUmod_st {
     CUmodule next;
 };
 
-struct CUkern_st {
-    struct pt_cu_object object;
-    CUlibrary library;
-    char *name;
-    struct pt_cu_settings settings;
-    CUfunction used; /* the function it was last; perhaps gone */
-    CUkernel next;
-};
-
-struct CUlib_st {
-    struct pt_cu_object object;
-    char *text; /* PTX */
-    size_t bytes;
-    CUkernel kernels;
-    CUlibrary next;
-};
-
-/* The function behind a CUfunction or a CUkernel, loaded into the current context. */
-CUresult pt_cu_module_function(const void *handle, CUfunction *function);
+/* A module of PTX, which it frees. */
+CUresult pt_cu_module_load_text(CUcontext ctx, const struct pt_cu_text *text,
+                                struct pt_cu_jit_options *options, CUmodule *out);
+/* No PTX was found in an image: to the logs that the options ask for. */
+void pt_cu_module_refuse_image(struct pt_cu_jit_options *options, const struct pt_cu_text *text);
+/* A whole file with a zero byte behind it, freed by the caller; NULL: it cannot be read. */
+char *pt_cu_module_read_file(const char *path, size_t *bytes);
+CUresult pt_cu_module_function(CUfunction *out, CUmodule module, const char *name);
+CUresult pt_cu_module_function_count(unsigned *n, CUmodule module);
+CUresult pt_cu_module_global(CUdeviceptr *address, size_t *bytes, CUmodule module,
+                             const char *name);
 /* Its kernel that is this function of the PTX. */
 CUresult pt_cu_module_function_at(CUmodule module, uint64_t func, CUfunction *function);
-CUresult pt_cu_module_of(CUlibrary library, CUcontext ctx, CUmodule *module);
 /* Unloads a module; no kernel of it is running. */
 void pt_cu_module_delete(CUmodule module);
 

@@ -19,7 +19,7 @@
 #include "runtime/cuda/hint.h"
 #include "runtime/cuda/launch.h"
 #include "runtime/cuda/log.h"
-#include "runtime/cuda/module.h"
+#include "runtime/cuda/library.h"
 #include "runtime/cuda/op.h"
 
 /* ---- operations from parameters -------------------------------------------------------------- */
@@ -29,8 +29,8 @@ CUresult pt_cu_node_set_kernel(CUgraphNode node, const CUDA_KERNEL_NODE_PARAMS *
 {
     struct pt_cu_op op = {.work = PT_CU_KERNEL_LAUNCH};
     struct pt_cu_launch *l = &op.launch;
-    CUresult r = pt_cu_module_function(p->func ? (const void *)p->func : (const void *)p->kern,
-                                       &l->function);
+    CUresult r = pt_cu_library_function(p->func ? (const void *)p->func : (const void *)p->kern,
+                                        &l->function);
     if (r != CUDA_SUCCESS)
         return r;
     ptera_launch_init(&l->launch);

@@ -5,7 +5,7 @@
 #include "runtime/cuda/driver.h"
 #include "runtime/cuda/entry.h"
 #include "runtime/cuda/function.h"
-#include "runtime/cuda/module.h"
+#include "runtime/cuda/library.h"
 #include "runtime/device.h"
 
 enum { WARP = PT_DEVICE_WARP, CLUSTER_SM_BLOCKS = 8 };
@@ -42,7 +42,7 @@ static CUresult active_blocks(int *blocks, CUfunction handle, int threads, size_
                               unsigned flags)
 {
     CUfunction f;
-    CUresult r = pt_cu_module_function(handle, &f);
+    CUresult r = pt_cu_library_function(handle, &f);
     if (r == CUDA_SUCCESS &&
         (!blocks || threads <= 0 || flags & ~(unsigned)CU_OCCUPANCY_DISABLE_CACHING_OVERRIDE))
         r = CUDA_ERROR_INVALID_VALUE;
@@ -69,7 +69,7 @@ static CUresult potential_block(int *min_grid, int *block, CUfunction handle,
 {
     CUfunction f;
     int most, best = 0;
-    CUresult r = pt_cu_module_function(handle, &f);
+    CUresult r = pt_cu_library_function(handle, &f);
     if (r == CUDA_SUCCESS && (!min_grid || !block || limit < 0 ||
                               flags & ~(unsigned)CU_OCCUPANCY_DISABLE_CACHING_OVERRIDE))
         r = CUDA_ERROR_INVALID_VALUE;
@@ -114,7 +114,7 @@ static CUresult available_shared(size_t *bytes, CUfunction handle, int blocks, i
     CUfunction f;
     const struct pt_device_limits *l = pt_cu_driver.limits;
     int shared, fit, most;
-    CUresult r = pt_cu_module_function(handle, &f);
+    CUresult r = pt_cu_library_function(handle, &f);
     if (r == CUDA_SUCCESS && (!bytes || blocks <= 0 || threads <= 0))
         r = CUDA_ERROR_INVALID_VALUE;
     if (r == CUDA_SUCCESS)
@@ -144,7 +144,7 @@ CUresult cuOccupancyAvailableDynamicSMemPerBlock(size_t *bytes, CUfunction funct
 static CUresult read_config(CUfunction handle, const CUlaunchConfig *c, CUfunction *f, int *threads,
                             int *cluster)
 {
-    CUresult r = pt_cu_module_function(handle, f);
+    CUresult r = pt_cu_library_function(handle, f);
     if (r == CUDA_SUCCESS && (!c || (c->numAttrs && !c->attrs)))
         r = CUDA_ERROR_INVALID_VALUE;
     if (r == CUDA_SUCCESS && !pt_cu_driver.limits->cluster)
