@@ -82,5 +82,7 @@ if(PTERA_JIT)
   set_tests_properties(jit_emit jit_exit jit_growth PROPERTIES LABELS release-only) # at exit sanitizers look for leaks, while threads go on
   set_tests_properties(jit_emit_all PROPERTIES TIMEOUT 1800 LABELS long)
   set_tests_properties(jit_native jit_emit jit_emit_all jit_exit jit_access jit_growth PROPERTIES ENVIRONMENT PTERA_CACHE=) # compiles, whatever was compiled before
-  set_tests_properties(cases_jit jit_decoy both_tests_ptx both_samples PROPERTIES ENVIRONMENT ${jit_cache})
+  set_tests_properties(cases_jit jit_decoy PROPERTIES ENVIRONMENT ${jit_cache})
+  # What ends the compiler ends the case: from a process of its own a kernel would only be interpreted.
+  set_tests_properties(both_tests_ptx both_samples PROPERTIES ENVIRONMENT "${jit_cache};PTERA_COMPILER=inside")
 endif()
