@@ -76,4 +76,9 @@ static inline struct pt_job *pt_job_of(const struct pt_launch *launch)
     return (struct pt_job *)(uintptr_t)launch;
 }
 
+static inline bool pt_job_is_stopped(struct pt_job *job)
+{
+    return atomic_load_explicit(&job->launch.stop, memory_order_relaxed) != 0;
+}
+
 #endif

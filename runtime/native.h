@@ -2,9 +2,8 @@
 #ifndef PTERA_RUNTIME_NATIVE_H
 #define PTERA_RUNTIME_NATIVE_H
 
+#include "runtime/job.h"
 #include "runtime/version.h"
-
-struct pt_job;
 
 /* Of native code for a launch. */
 struct pt_variant pt_native_variant(const struct pt_job *job);
@@ -43,5 +42,13 @@ void pt_native_expect(ptera_module *module);
 void pt_native_record(struct pt_version *version, uint64_t interpreted_ns);
 /* Releases the versions of a module's kernels; no launch uses them any more. */
 void pt_native_forget(ptera_module *module);
+
+/* The job's native code, once there is some that suits it; else NULL. */
+static inline const struct pt_native *pt_native_of_job(struct pt_job *job)
+{
+    const struct pt_native *native =
+        pt_native_of(atomic_load_explicit(&job->version, memory_order_acquire));
+    return native && pt_native_fits(native, &job->launch) ? native : NULL;
+}
 
 #endif

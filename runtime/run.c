@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "backend/observer.h"
+#include "runtime/batch.h"
 #include "runtime/hot.h"
 #include "runtime/params.h"
 #include "runtime/result.h"
@@ -47,7 +48,7 @@ static ptera_result run(struct pt_job *job)
     double seconds = job->timeout_seconds;
     struct pt_timer timer;
     job->n_workers = count_workers(job);
-    pt_sched_part(job);
+    pt_batch_part(job);
     struct pt_work work = {.run = pt_sched_work, .ud = job, .workers = job->n_workers};
     if (seconds > 0 && !pt_timer_start(&timer, &job->launch, seconds))
         return PTERA_ERROR_OUT_OF_MEMORY;
@@ -63,7 +64,7 @@ static ptera_result run(struct pt_job *job)
         return PTERA_OK;
     if (!atomic_load(&job->is_reported)) {
         /* The time was over when no cluster was resident any more: everything has run. */
-        if (kind == PT_FAULT_TIMEOUT && pt_sched_has_taken_all(job))
+        if (kind == PT_FAULT_TIMEOUT && pt_batch_has_taken_all(job))
             return PTERA_OK;
         pt_engine_fail(engine, "timeout in kernel '%s' at %s", func_of(job->kernel)->name,
                        job->kernel->module->name);

@@ -34,4 +34,10 @@ struct pt_worker {
     struct pt_strays *strays; /* NULL: no access outside goes on */
 };
 
+/* A slot for native code, or for the interpreter (NULL). NULL: there is no memory. That is a
+ * failure only where nobody else has a slot to run all CTAs in. */
+struct pt_slot *pt_worker_slot(struct pt_worker *worker, const struct pt_native *native);
+/* Of a CTA that native code ran: how many instructions the interpreter did. */
+void pt_worker_count_steps(struct pt_job *job, struct pt_cta *cta);
+
 #endif

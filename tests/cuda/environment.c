@@ -234,6 +234,8 @@ static void check_wait(void)
 int main(int argc, char **argv)
 {
     char path[128], setting[256];
+    if (argc > 1 && !strcmp(argv[1], "fault"))
+        _exit(run_as(argv[1])); /* traced: at an exit the leak sanitizer would fail for that */
     if (argc > 1)
         return run_as(argv[1]);
     CHECK(mkdtemp(folder) != NULL);

@@ -1,0 +1,14 @@
+/* CTAs in native code that runs each to its end. */
+#ifndef PTERA_RUNTIME_BATCH_H
+#define PTERA_RUNTIME_BATCH_H
+
+#include "runtime/worker.h"
+
+/* Before workers run the job: finds job->n_parts. */
+void pt_batch_part(struct pt_job *job);
+/* Takes CTAs until there are none, or the launch is over. */
+void pt_batch_run(struct pt_worker *worker, const struct pt_native *native);
+/* Behind the run: every cluster was some worker's. */
+bool pt_batch_has_taken_all(struct pt_job *job);
+
+#endif
