@@ -15,7 +15,7 @@ enum { PATIENCE = 120, ROWS = 2048, SHOWN = 40 };
 /* In memory that the processes share. */
 struct slot {
     enum { SLOT_WAITS, SLOT_RUNS, SLOT_DONE, SLOT_DIED } state;
-    int signal;
+    int end; /* as waitpid tells it */
     struct litmus_verdict verdict;
 };
 
@@ -82,7 +82,7 @@ static pid_t go_on(const struct litmus_campaign *c, struct slot *slots, unsigned
     for (; i < c->count && slots[i].state != SLOT_WAITS; i += c->workers)
         if (slots[i].state == SLOT_RUNS) {
             slots[i].state = SLOT_DIED;
-            slots[i].signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+            slots[i].end = status;
         }
     return i < c->count && !is_told_to_stop ? start(c, slots, i) : 0;
 }
@@ -195,7 +195,8 @@ static bool tell_test(const struct litmus_campaign *c, const struct slot *slot, 
     litmus_test_write(&g.test, text);
     printf("seed %llu: %s\n", (unsigned long long)seed, text);
     if (slot->state == SLOT_DIED)
-        printf("    the process ended, signal %d\n", slot->signal);
+        printf("    the process ended, %s %d\n", WIFSIGNALED(slot->end) ? "signal" : "exit status",
+               WIFSIGNALED(slot->end) ? WTERMSIG(slot->end) : WEXITSTATUS(slot->end));
     if (slot->verdict.has_failed)
         printf("    %s\n", slot->verdict.why);
     for (unsigned w = 0; w < LITMUS_WAYS; w++)
