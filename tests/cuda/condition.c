@@ -8,18 +8,7 @@
 
 enum { ROUNDS = 300 };
 
-/* Adds to *p; goes on until that is a multiple of the rounds. */
-static const char text[] =
-    ".version 8.0\n.target sm_90\n.address_size 64\n"
-    ".extern .func cudaGraphSetConditional(.param .b64 h, .param .b32 v);\n"
-    ".visible .entry turn(.param .u64 p, .param .u64 h, .param .u32 v, .param .u32 n)\n{\n"
-    "    .reg .b64 %p, %h; .reg .b32 %v, %n; .reg .pred %again;\n"
-    "    ld.param.u64 %p, [p]; ld.param.u64 %h, [h]; ld.param.u32 %v, [v]; ld.param.u32 %n, [n];\n"
-    "    { .reg .b32 %old; ld.global.u32 %old, [%p]; add.u32 %v, %v, %old; }\n"
-    "    st.global.u32 [%p], %v; rem.u32 %v, %v, %n;\n"
-    "    { .param .b64 a; .param .b32 b; st.param.b64 [a], %h; st.param.b32 [b], %v;\n"
-    "      call.uni cudaGraphSetConditional, (a, b); }\n"
-    "    ret;\n}\n";
+static const char text[] = ".version 8.0\n.target sm_90\n.address_size 64\n" PTX_TURN;
 
 static CUdeviceptr word;
 static atomic_bool is_open;

@@ -17,4 +17,17 @@
     "    .reg .b32 %r<2>; .reg .b64 %rd<2>; .reg .pred %q;\n    ld.param.u64 %rd1, [p];\n"       \
     "L:  ld.volatile.global.u32 %r1, [%rd1]; setp.eq.u32 %q, %r1, 0; @%q bra L;\n    ret;\n}\n"
 
+/* Adds v to *p; the condition h becomes what remains of the sum when it is divided by n. */
+#define PTX_TURN                                                                            \
+    ".extern .func cudaGraphSetConditional(.param .b64 h, .param .b32 v);\n"                \
+    ".visible .entry turn(.param .u64 p, .param .u64 h, .param .u32 v, .param .u32 n)\n{\n" \
+    "    .reg .b64 %p, %h; .reg .b32 %v, %n;\n"                                             \
+    "    ld.param.u64 %p, [p]; ld.param.u64 %h, [h];\n"                                     \
+    "    ld.param.u32 %v, [v]; ld.param.u32 %n, [n];\n"                                     \
+    "    { .reg .b32 %old; ld.global.u32 %old, [%p]; add.u32 %v, %v, %old; }\n"             \
+    "    st.global.u32 [%p], %v; rem.u32 %v, %v, %n;\n"                                     \
+    "    { .param .b64 a; .param .b32 b; st.param.b64 [a], %h; st.param.b32 [b], %v;\n"     \
+    "      call.uni cudaGraphSetConditional, (a, b); }\n"                                   \
+    "    ret;\n}\n"
+
 #endif
