@@ -52,7 +52,7 @@ runtime="$runtime|backend/semantics/surface.h"
 check runtime "$runtime" 'cuda*' compilers ocelot registers nvml
 driver="backend/semantics/(tensormap(_encode)?|texture(_level)?|surface).h|backend/shadow.h"
 check runtime/cuda "runtime/cuda/|runtime/[a-z_]*\.h\"|$driver|frontend/|ir/|ptera.h"
-check runtime/cudart 'runtime/cudart/|runtime/cuda/(abi|vendor).h'
+check runtime/cudart 'runtime/cudart/|runtime/cuda/((abi|vendor|runtime_error).h|runtime_error.def)'
 check runtime/nvml 'runtime/nvml/|runtime/cuda/vendor.h|ptera.h'
 check runtime/compilers 'runtime/compilers/|frontend/|ir/'
 check runtime/ocelot 'runtime/ocelot/|ptera.h'

@@ -20,6 +20,7 @@
 #include "runtime/cuda/launch.h"
 #include "runtime/cuda/lock.h"
 #include "runtime/cuda/range.h"
+#include "runtime/cuda/runtime_error.h"
 #include "runtime/engine.h"
 
 /* The runtime library's, where they are not the driver's numbers. */
@@ -50,13 +51,6 @@ static int get_error(void)
     pt_cu_children_set_error(c.parent, c.place.block, c.place.thread, 0);
     pt_cu_device_call_end();
     return error;
-}
-
-static const char *error_text(int error)
-{
-    const char *text = NULL;
-    cuGetErrorString((CUresult)error, &text);
-    return text ? text : "unrecognized error code";
 }
 
 /* ---- streams and events ---------------------------------------------------------------------- */

@@ -13,7 +13,7 @@
 typedef enum cudaError {
     cudaSuccess = 0,
 #define X(name, value, text) cudaError##name = value,
-#include "runtime/cudart/error.def"
+#include "runtime/cuda/runtime_error.def"
 #undef X
 } cudaError_t;
 

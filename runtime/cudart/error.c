@@ -1,6 +1,8 @@
 /* The calling thread's last error; names and texts of errors. */
 #include "runtime/cudart/error.h"
 
+#include "runtime/cuda/runtime_error.h"
+
 static _Thread_local cudaError_t last_error;
 
 /* That something is not ready yet is an answer, no error. */
@@ -25,32 +27,12 @@ cudaError_t cudaPeekAtLastError(void)
 
 /* ---- names and texts ------------------------------------------------------------------------- */
 
-static const struct {
-    cudaError_t error;
-    const char *name, *text;
-} errors[] = {
-    {cudaSuccess, "cudaSuccess", NULL},
-#define X(name, value, text) {cudaError##name, "cudaError" #name, text},
-#include "runtime/cudart/error.def"
-#undef X
-};
-enum { N_ERRORS = sizeof errors / sizeof *errors };
-
 const char *cudaGetErrorName(cudaError_t error)
 {
-    for (int i = 0; i < N_ERRORS; i++)
-        if (errors[i].error == error)
-            return errors[i].name;
-    return "unrecognized error code";
+    return pt_cu_runtime_error_name((int)error);
 }
 
 const char *cudaGetErrorString(cudaError_t error)
 {
-    const char *text = "unrecognized error code";
-    for (int i = 0; i < N_ERRORS; i++)
-        if (errors[i].error == error)
-            text = errors[i].text;
-    if (!text)
-        cuGetErrorString((CUresult)error, &text);
-    return text ? text : "unrecognized error code";
+    return pt_cu_runtime_error_text((int)error);
 }
