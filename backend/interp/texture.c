@@ -22,6 +22,7 @@ struct fetch {
     uint32_t axes, n_results, component; /* `component` of a gather */
     enum result kind;
     bool is_whole, is_layered, is_cube, is_gather;
+    bool has_gradient, has_depth, is_empty; /* `is_empty`: it reads nothing */
 };
 
 static const uint32_t *words_of(const struct pt_frame *f, uint32_t slot)
@@ -39,7 +40,7 @@ static bool find_texture(const struct pt_code *c, struct pt_frame *f, uint32_t i
         pt_fail_at(c, f, fault.kind, 1u << i, handle, fault.detail);
         return false;
     }
-    if (k->derivative[0][0] == ABSENT || t->anisotropy <= 1)
+    if (!k->has_gradient || t->anisotropy <= 1)
         return true;
     pt_fail_at(c, f, PT_FAULT_ILLEGAL_INSTRUCTION, 1u << i, handle,
                "gradients of an anisotropic texture are not supported yet");
@@ -65,7 +66,7 @@ static int32_t gradient_level(const struct pt_frame *f, const struct fetch *k, u
     for (uint32_t n = 0; n < 2; n++)
         for (uint32_t axis = 0; axis < n_axes; axis++)
             derivative[n][axis] = words_of(f, k->derivative[n][axis])[i];
-    return pt_texture_gradient_level(t, coordinate, derivative);
+    return pt_texture_gradient_level(t, coordinate, derivative, k->has_depth);
 }
 
 static struct pt_sample sample_of(const struct pt_frame *f, const struct fetch *k, uint32_t i,
@@ -81,7 +82,7 @@ static struct pt_sample sample_of(const struct pt_frame *f, const struct fetch *
     uint32_t level = k->level == ABSENT ? 0 : words_of(f, k->level)[i];
     if (k->is_whole)
         sample.level = (int32_t)level;
-    else if (k->derivative[0][0] != ABSENT)
+    else if (k->has_gradient)
         sample.level = gradient_level(f, k, i, t, sample.coordinate);
     else
         sample.level = pt_texture_level(t, k->level == ABSENT ? PT_TEXTURE_BASE_LEVEL : level);
@@ -91,7 +92,9 @@ static struct pt_sample sample_of(const struct pt_frame *f, const struct fetch *
 static struct pt_footprint footprint_of(const struct pt_frame *f, const struct fetch *k, uint32_t i,
                                         const struct pt_texture *t, const struct pt_samples *s)
 {
-    struct pt_footprint footprint;
+    struct pt_footprint footprint = {0};
+    if (k->is_empty)
+        return footprint;
     struct pt_sample sample = sample_of(f, k, i, t, s);
     (k->is_gather  ? pt_texture_locate_gather
      : k->is_whole ? pt_texture_locate_whole
@@ -134,8 +137,8 @@ static void fetch_lane(const struct pt_code *c, struct pt_frame *f, uint32_t i,
 /* Whether vectors can do it: without what is rare. */
 static bool is_plain(const struct fetch *k)
 {
-    return k->level == ABSENT && k->derivative[0][0] == ABSENT && k->offset[0] == ABSENT &&
-           !k->is_gather && !k->is_cube;
+    return k->level == ABSENT && !k->has_gradient && k->offset[0] == ABSENT && !k->is_gather &&
+           !k->is_cube;
 }
 
 /* Lanes that have one texture; those of handle 0 have none. */
@@ -256,7 +259,8 @@ static bool bind_derivative(struct pt_select *s, const struct pt_operand *o, uin
 }
 
 /* Behind the address: a level, derivatives, offsets, a depth to compare with. No texture that CUDA
- * makes has depths: a GPU does as if there were none to compare with. */
+ * makes has depths: a GPU does as if there were none to compare with, but where it is told
+ * derivatives. Of these it takes whole coordinates for numbers. */
 static bool bind_options(struct pt_select *s, struct fetch *k)
 {
     uint32_t next = 2;
@@ -265,8 +269,14 @@ static bool bind_options(struct pt_select *s, struct fetch *k)
     for (uint32_t i = 0, n = k->is_cube ? PT_TEXTURE_AXES : k->axes; PT_HAS(s, grad) && i < 2; i++)
         if (!bind_derivative(s, &s->operands[next++], k->derivative[i], n))
             return false;
-    if (next < s->insn->n_operands && s->operands[next].kind == PT_OPND_VEC)
-        return bind_vector(s, &s->operands[next], 0, k->offset, k->axes);
+    if (next < s->insn->n_operands && s->operands[next].kind == PT_OPND_VEC &&
+        !bind_vector(s, &s->operands[next++], 0, k->offset, k->axes))
+        return false;
+    k->has_gradient = PT_HAS(s, grad);
+    k->has_depth = next < s->insn->n_operands;
+    k->is_empty =
+        k->has_gradient && k->axes == 1 && !k->is_layered && (k->has_depth || k->is_whole);
+    k->is_whole = k->is_whole && !k->has_gradient;
     return true;
 }
 
@@ -283,7 +293,7 @@ static pt_handler select_fetch(struct pt_select *s, struct fetch form)
     if (!s->decoder)
         return fetch;
     *k = form;
-    k->level = k->offset[0] = k->offset[1] = k->offset[2] = k->derivative[0][0] = ABSENT;
+    k->level = k->offset[0] = k->offset[1] = k->offset[2] = ABSENT;
     k->component = component_of(s);
     bind_results(s, k);
     s->code->ptr = k;

@@ -48,7 +48,9 @@
  * count, too, line by line: each loses what is below 1/8, and the sum gets 7/8. The length of one
  * is its longest axis, 11/32 of the next and 1/4 of the third; the longest of the two, and of 11/16
  * of their sum and difference, has the level log2, by a table of 8 bits behind the leading one. In
- * three dimensions and for cubes derivatives are differences of coordinates, rounded. Where they
+ * three dimensions, for cubes and with a depth reference derivatives are differences of
+ * coordinates, rounded. In one dimension without layers a depth reference gives 0, and so do whole
+ * coordinates, which in others count as the numbers that their bits are. Where derivatives
  * lead to another face, the way is that to the edge and on, and sum and difference do not count.
  *
  * Cubes: the assembler multiplies by an approximate reciprocal of the longest axis; z goes before y
@@ -183,7 +185,7 @@ struct pt_texture pt_texture_level_of(const struct pt_texture *t, uint32_t level
 int32_t pt_texture_level(const struct pt_texture *t, uint32_t lod);
 /* The one that two derivatives of the coordinates mean. */
 int32_t pt_texture_gradient_level(const struct pt_texture *t, const uint32_t *coordinate,
-                                  uint32_t derivative[2][PT_TEXTURE_AXES]);
+                                  uint32_t derivative[2][PT_TEXTURE_AXES], bool has_depth);
 
 /* The texels that a sample at numbers is made of; behind the last layer that one's. */
 void pt_texture_locate(const struct pt_texture *t, const struct pt_sample *s,

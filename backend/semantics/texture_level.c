@@ -172,8 +172,8 @@ static int32_t level_of(double length)
 
 /* ---- derivatives ----------------------------------------------------------------------------- */
 
-/* In three dimensions, and for cubes, the driver asks for a sample of four, of which the
- * derivatives are differences. */
+/* In three dimensions, for cubes and with a depth reference the driver asks for a sample of four,
+ * of which the derivatives are differences. */
 static uint32_t neighbour(uint32_t coordinate, uint32_t derivative)
 {
     return pt_lane_u32(pt_lane_f32(coordinate) + pt_lane_f32(derivative));
@@ -242,7 +242,7 @@ static double difference(uint32_t from, uint32_t to, uint32_t size)
 }
 
 int32_t pt_texture_gradient_level(const struct pt_texture *t, const uint32_t *coordinate,
-                                  uint32_t derivative[2][PT_TEXTURE_AXES])
+                                  uint32_t derivative[2][PT_TEXTURE_AXES], bool has_depth)
 {
     double d[2][PT_TEXTURE_AXES] = {0};
     if (t->is_cube)
@@ -250,7 +250,7 @@ int32_t pt_texture_gradient_level(const struct pt_texture *t, const uint32_t *co
     for (unsigned n = 0; n < 2; n++)
         for (unsigned i = 0; i < t->axes; i++) {
             double by = pt_texture_flushed(derivative[n][i]);
-            if (t->axes > 2)
+            if (t->axes > 2 || has_depth)
                 by = difference(coordinate[i], neighbour(coordinate[i], derivative[n][i]),
                                 t->size[i]);
             d[n][i] = scaled(by, t->size[i]);

@@ -1,20 +1,31 @@
-/* Texture objects: what is refused, as the driver of an H100 refuses it; what comes back; sampling;
- * handles that are none. */
+/* Texture objects: what is refused, as the driver of an H100 refuses it; what comes back; sampling,
+ * with gradients at whole coordinates, too; handles that are none. */
 #include "tests/cuda/image.h"
 
 enum { SIDE = 8 };
 
-static const char sampler[] = ".version 8.0\n.target sm_90\n.address_size 64\n"
-                              ".visible .entry sample(.param .u64 t, .param .f32 x, .param .f32 y,"
-                              " .param .u64 to) {\n"
-                              ".reg .b64 %p<2>; .reg .f32 %f<6>;\n"
-                              "ld.param.u64 %p0, [t];\n"
-                              "ld.param.u64 %p1, [to];\n"
-                              "ld.param.f32 %f4, [x];\n"
-                              "ld.param.f32 %f5, [y];\n"
-                              "tex.2d.v4.f32.f32 {%f0, %f1, %f2, %f3}, [%p0, {%f4, %f5}];\n"
-                              "st.v4.f32 [%p1], {%f0, %f1, %f2, %f3};\n"
-                              "ret; }\n";
+#define KERNEL(name, fetch)                                   \
+    ".visible .entry " name "(.param .u64 t, .param .f32 x, " \
+    ".param .f32 y, .param .u64 to) {\n"                      \
+    ".reg .b64 %p<2>; .reg .f32 %f<6>; .reg .s32 %r<2>;\n"    \
+    "ld.param.u64 %p0, [t];\n"                                \
+    "ld.param.u64 %p1, [to];\n"                               \
+    "ld.param.f32 %f4, [x];\n"                                \
+    "ld.param.f32 %f5, [y];\n"                                \
+    "mov.b32 %r0, %f4;\n"                                     \
+    "mov.b32 %r1, %f5;\n"                                     \
+    "tex." fetch ";\n"                                        \
+    "st.v4.f32 [%p1], {%f0, %f1, %f2, %f3};\n"                \
+    "ret; }\n"
+#define SAMPLE "2d.v4.f32.f32 {%f0, %f1, %f2, %f3}, [%p0, {%f4, %f5}]"
+#define ALONG                                                      \
+    "grad.2d.v4.f32.s32 {%f0, %f1, %f2, %f3}, [%p0, {%r0, %r1}], " \
+    "{%f4, %f5}, {%f4, %f5}, {1, 1}"
+#define ALONG_LINE "grad.1d.v4.f32.s32 {%f0, %f1, %f2, %f3}, [%p0, {%r0}], {%f4}, {%f5}, {1}"
+
+static const char sampler[] =
+    ".version 8.0\n.target sm_90\n.address_size 64\n" KERNEL("sample", SAMPLE)
+        KERNEL("along", ALONG) KERNEL("along_line", ALONG_LINE);
 
 static CUarray array;
 static CUdeviceptr memory;
@@ -250,12 +261,14 @@ static CUresult sample(CUfunction kernel, CUtexObject t, float x, float y, float
 static void sample_all(void)
 {
     CUmodule module;
-    CUfunction kernel;
+    CUfunction kernel, along, along_line;
     CUtexObject point, linear;
     CUDA_TEXTURE_DESC d = clamped;
     float value;
     OK(cuModuleLoadData(&module, sampler));
     OK(cuModuleGetFunction(&kernel, module, "sample"));
+    OK(cuModuleGetFunction(&along, module, "along"));
+    OK(cuModuleGetFunction(&along_line, module, "along_line"));
     OK(cuTexObjectCreate(&point, &whole, &d, NULL));
     d.filterMode = CU_TR_FILTER_MODE_LINEAR;
     OK(cuTexObjectCreate(&linear, &whole, &d, NULL));
@@ -265,6 +278,9 @@ static void sample_all(void)
     CHECK_INT(value == 7 * SIDE, 1);
     OK(sample(kernel, linear, 3, 4, &value)); /* between four texels */
     CHECK_INT(value == 3 * SIDE + 2 + (SIDE + 1) / 2.f, 1);
+    OK(sample(along, point, 2.9f, 3.1f, &value)); /* bits of numbers, and offsets */
+    CHECK_INT(value == 4 * SIDE + 3, 1);
+    CHECK_CU(sample(along_line, point, 2.9f, 3.1f, &value), CUDA_ERROR_NOT_SUPPORTED);
     OK(sample(kernel, 0, 3, 4, &value));
     CHECK_INT(value == 0, 1);
     OK(cuTexObjectDestroy(point));
