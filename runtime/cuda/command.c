@@ -101,7 +101,7 @@ void pt_cu_command_put(struct pt_cu_command *command)
     free(command);
 }
 
-static bool add(struct pt_cu_commands *list, struct pt_cu_command *command)
+bool pt_cu_command_add(struct pt_cu_commands *list, struct pt_cu_command *command)
 {
     if (list->n == list->cap) {
         size_t cap = list->cap ? list->cap * 2 : 4;
@@ -121,24 +121,34 @@ bool pt_cu_command_after(struct pt_cu_command *command, struct pt_cu_command *ea
         pt_cu_overlap_after(command, earlier);
     if (!earlier || earlier->is_done)
         return true;
-    if (!add(&earlier->dependents, command))
+    if (!pt_cu_command_add(&earlier->dependents, command))
         return false;
     command->unmet++;
     return true;
+}
+
+void pt_cu_command_after_all(struct pt_cu_command *command, struct pt_cu_commands *list)
+{
+    for (size_t i = 0; i < list->n; i++) {
+        if (!pt_cu_command_after(command, list->of[i]))
+            command->failed = CUDA_ERROR_OUT_OF_MEMORY;
+        pt_cu_command_put(list->of[i]);
+    }
+    list->n = 0;
 }
 
 bool pt_cu_command_after_trigger(struct pt_cu_command *command, struct pt_cu_command *earlier)
 {
     if (!earlier || earlier->is_done || earlier->op.work != PT_CU_KERNEL_LAUNCH)
         return pt_cu_command_after(command, earlier);
-    if (!add(&command->primaries, earlier))
+    if (!pt_cu_command_add(&command->primaries, earlier))
         return false;
     pt_cu_command_ref(earlier);
     if (earlier->is_triggered) {
         pt_cu_overlap_after(command, earlier);
         return true;
     }
-    if (!add(&earlier->early, command))
+    if (!pt_cu_command_add(&earlier->early, command))
         return false;
     command->unmet++;
     return true;
@@ -309,12 +319,7 @@ static void await_primaries(void *owner)
 static bool is_behind_primaries(struct pt_cu_command *command)
 {
     command->unmet++;
-    for (size_t i = 0; i < command->primaries.n; i++) {
-        if (!pt_cu_command_after(command, command->primaries.of[i]))
-            command->failed = CUDA_ERROR_OUT_OF_MEMORY;
-        pt_cu_command_put(command->primaries.of[i]);
-    }
-    command->primaries.n = 0;
+    pt_cu_command_after_all(command, &command->primaries);
     return --command->unmet == 0;
 }
 

@@ -59,6 +59,11 @@ bool pt_cu_command_after(struct pt_cu_command *command, struct pt_cu_command *ea
 /* The same for a kernel, which begins when the earlier one, if it is a kernel, lets it
  * (griddepcontrol). */
 bool pt_cu_command_after_trigger(struct pt_cu_command *command, struct pt_cu_command *earlier);
+/* Behind all that a list has references to, which it gives back; `failed` says where there was no
+ * memory for that. */
+void pt_cu_command_after_all(struct pt_cu_command *command, struct pt_cu_commands *list);
+/* False: no memory. The list takes no reference. */
+bool pt_cu_command_add(struct pt_cu_commands *list, struct pt_cu_command *command);
 /* It is to do nothing when its turn comes. */
 void pt_cu_command_cancel(struct pt_cu_command *command);
 /* All dependencies are there: it runs as soon as they are done; short ones at once, here. */

@@ -5,7 +5,6 @@
 #include <stdlib.h>
 
 #include "runtime/cuda/command.h"
-#include "runtime/cuda/context_list.h"
 #include "runtime/cuda/graph.h"
 
 /* By one launch of a graph; what an H200 allows (driver 580). */
@@ -52,19 +51,6 @@ void pt_cu_environment_add_tail(struct pt_cu_environment *e, CUgraphExec exec)
     e->n_tails++;
 }
 
-bool pt_cu_environment_reserve(struct pt_cu_environment *e)
-{
-    if (e->n_siblings < e->cap_siblings)
-        return true;
-    size_t cap = e->cap_siblings ? e->cap_siblings * 2 : 4;
-    struct pt_cu_command **more = realloc(e->siblings, cap * sizeof(struct pt_cu_command *));
-    if (!more)
-        return false;
-    e->siblings = more;
-    e->cap_siblings = cap;
-    return true;
-}
-
 CUgraphExec pt_cu_environment_next(struct pt_cu_environment *e)
 {
     if (e->current && !e->current->is_tail)
@@ -88,20 +74,15 @@ CUgraphExec pt_cu_environment_next(struct pt_cu_environment *e)
 bool pt_cu_environment_await_siblings(struct pt_cu_command *end)
 {
     struct pt_cu_environment *e = end->more_ud;
-    size_t n = e->n_siblings;
-    for (size_t i = 0; i < n; i++) {
-        if (!pt_cu_command_after(end, e->siblings[i]))
-            end->failed = CUDA_ERROR_OUT_OF_MEMORY;
-        pt_cu_command_put(e->siblings[i]);
-    }
-    e->n_siblings = 0;
-    return n;
+    bool has_some = e->siblings.n > 0;
+    pt_cu_command_after_all(end, &e->siblings);
+    return has_some;
 }
 
 void pt_cu_environment_delete(struct pt_cu_command *end)
 {
     struct pt_cu_environment *e = end->more_ud;
-    free(e->siblings);
+    free(e->siblings.of);
     free(e);
     end->more_ud = NULL;
 }

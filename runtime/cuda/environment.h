@@ -9,9 +9,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "runtime/cuda/abi.h"
-
-struct pt_cu_command;
+#include "runtime/cuda/command.h"
 
 /* How kernels launch graphs: the highest byte of what they give as a stream. */
 enum pt_cu_graph_mode { PT_CU_GRAPH_TAIL = 1, PT_CU_GRAPH_FREE, PT_CU_GRAPH_SIBLING };
@@ -24,8 +22,7 @@ struct pt_cu_environment {
     CUgraph kept;                         /* whose branches are chosen while it runs, or NULL */
     CUgraphExec tails, added, last_added; /* added: by the current graph */
     unsigned n_tails, n_beside;           /* likewise */
-    struct pt_cu_command **siblings;      /* of a graph in a stream, that its end waits for */
-    size_t n_siblings, cap_siblings;
+    struct pt_cu_commands siblings;       /* of a graph in a stream, that its end waits for */
 };
 
 /* Each is called under the lock. */
@@ -39,8 +36,6 @@ void pt_cu_environment_enter(struct pt_cu_environment *e, CUgraphExec exec);
 bool pt_cu_environment_admits(const struct pt_cu_environment *e, CUgraphExec exec,
                               enum pt_cu_graph_mode mode);
 void pt_cu_environment_add_tail(struct pt_cu_environment *e, CUgraphExec exec);
-/* Room for one more sibling; false: no memory. */
-bool pt_cu_environment_reserve(struct pt_cu_environment *e);
 /* Its graph is done. Returns the one in its place, or NULL. */
 CUgraphExec pt_cu_environment_next(struct pt_cu_environment *e);
 /* Its end waits for the siblings; false: there are none. */

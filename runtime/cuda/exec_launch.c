@@ -264,9 +264,9 @@ static bool join(struct pt_cu_environment *around, bool is_later, struct pt_cu_c
 {
     if (!is_later)
         return pt_cu_command_after(around->end, end);
-    if (!pt_cu_environment_reserve(around))
+    if (!pt_cu_command_add(&around->siblings, end))
         return false;
-    around->siblings[around->n_siblings++] = pt_cu_command_ref(end);
+    pt_cu_command_ref(end);
     return true;
 }
 
