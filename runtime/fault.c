@@ -131,15 +131,42 @@ static bool give_signal_stack(struct pt_fault_scope *scope)
     return true;
 }
 
-bool pt_fault_enter(struct pt_fault_scope *scope)
+static __thread uint64_t run_entered; /* in which faults were not blocked to begin with */
+
+bool pt_fault_is_in(uint64_t run)
+{
+    return run && run == run_entered;
+}
+
+void pt_fault_host_ran(void)
+{
+    run_entered = 0;
+}
+
+static bool blocks_faults(const sigset_t *mask)
+{
+    return sigismember(mask, SIGSEGV) || sigismember(mask, SIGBUS);
+}
+
+static void unblock_faults(struct pt_fault_scope *scope, uint64_t run)
 {
     sigset_t faults;
-    if (!give_signal_stack(scope))
-        return false;
     sigemptyset(&faults);
     sigaddset(&faults, SIGSEGV);
     sigaddset(&faults, SIGBUS);
     pthread_sigmask(SIG_UNBLOCK, &faults, &scope->mask);
+    run_entered = blocks_faults(&scope->mask) ? 0 : run;
+}
+
+bool pt_fault_enter(struct pt_fault_scope *scope, uint64_t run)
+{
+    if (!give_signal_stack(scope))
+        return false;
+    scope->blocked_faults = false;
+    if (!pt_fault_is_in(run)) {
+        unblock_faults(scope, run);
+        scope->blocked_faults = blocks_faults(&scope->mask);
+    }
     scope->is_copying = 0;
     scope->tolerate = NULL;
     scope->outer = current;
@@ -153,7 +180,7 @@ void pt_fault_leave(struct pt_fault_scope *scope)
 {
     current = scope->outer;
     pt_fpenv_restore(scope->fp_control);
-    if (sigismember(&scope->mask, SIGSEGV) || sigismember(&scope->mask, SIGBUS))
+    if (scope->blocked_faults)
         pthread_sigmask(SIG_SETMASK, &scope->mask, NULL);
     if (scope->is_stack_lent)
         sigaltstack(&scope->stack, NULL);

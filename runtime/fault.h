@@ -23,7 +23,8 @@ struct pt_fault_scope {
     struct pt_fault_scope *outer; /* a launch from a callback of another one */
     /* the thread's own, while it is inside: */
     uint64_t fp_control;
-    sigset_t mask;
+    sigset_t mask; /* where it blocked faults */
+    bool blocked_faults;
     stack_t stack;
     bool is_stack_lent; /* another one is in its place */
 };
@@ -31,8 +32,13 @@ struct pt_fault_scope {
 /* Makes the calling thread one inside a launch: the handler's scope, faults that are not
  * blocked, an alternate stack, default floating-point control. Returns false if there is no
  * memory. The caller then sets scope->recover. */
-bool pt_fault_enter(struct pt_fault_scope *scope);
+bool pt_fault_enter(struct pt_fault_scope *scope, uint64_t run);
 void pt_fault_leave(struct pt_fault_scope *scope);
+/* System calls take longer than a small launch: of those that make up one run (0: of none), the
+ * thread's first one asks the system for its signals, and the others rely on that, unless the
+ * host's code has run in the thread meanwhile. */
+bool pt_fault_is_in(uint64_t run);
+void pt_fault_host_ran(void);
 
 /* For the handler: leaves it by a jump if the fault is a kernel's, and returns otherwise: true,
  * the access is to be done again. Takes no memory and little of the stack, and no lock but that

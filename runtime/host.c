@@ -8,6 +8,7 @@
 #include "ir/bits.h"
 #include "ir/device.h"
 #include "runtime/engine.h"
+#include "runtime/fault.h"
 #include "runtime/fpenv.h"
 
 /* What ptera_function_fail says goes to the call that this thread is in. */
@@ -162,6 +163,7 @@ const char *pt_host_call(const struct pt_host_link *link, const struct pt_host_c
     calling = caller;
     ffi_call((ffi_cif *)(uintptr_t)&f->cif, f->code, value, params);
     calling = NULL;
+    pt_fault_host_ran();
     pt_fpenv_reset();
     memcpy(result, value, link->result_bytes);
     return last_call.has_failed ? last_call.text : NULL;

@@ -55,6 +55,7 @@ struct pt_job {
     atomic_bool has_triggered;      /* a CTA has let them */
     atomic_uint_fast64_t n_through; /* CTAs that have, or have ended */
     uint64_t stream;                /* of a program's streams; 0: the default one */
+    uint64_t run;    /* of launches with none of the host's code between them; 0: it is alone */
     void *owner; /* who runs it, for functions of the host that the kernel calls */
     /* What all workers write lies apart from what they read. */
     char apart[64];

@@ -11,6 +11,7 @@
 #include "runtime/deadline.h"
 #include "runtime/dependents.h"
 #include "runtime/engine.h"
+#include "runtime/fault.h"
 #include "runtime/finding.h"
 #include "runtime/footprint.h"
 #include "runtime/handler.h"
@@ -37,108 +38,6 @@ void ptera_launch_init_sized(ptera_launch *launch, size_t size)
 static const struct pt_func *func_of(const ptera_kernel *kernel)
 {
     return &kernel->module->ir.funcs.v[kernel->func];
-}
-
-/* ---- shape ----------------------------------------------------------------------------------- */
-
-static const char *shape_text(char text[40], const uint32_t v[3])
-{
-    snprintf(text, 40, "%ux%ux%u", v[0], v[1] ? v[1] : 1, v[2] ? v[2] : 1);
-    return text;
-}
-
-static void refuse_block(ptera_engine *engine, enum pt_misfit misfit, const struct pt_func *f,
-                         const struct pt_shape *s)
-{
-    char block[40], wanted[40];
-    snprintf(block, sizeof block, "%ux%ux%u", s->block[0], s->block[1], s->block[2]);
-    if (misfit == PT_MISFIT_BLOCK)
-        pt_engine_fail(
-            engine,
-            "kernel '%s': block %s is not between 1 and %d threads (x, y up to %d, z up to %d)",
-            f->name, block, PT_DEVICE_BLOCK_THREADS, PT_DEVICE_BLOCK_X, PT_DEVICE_BLOCK_Z);
-    else if (misfit == PT_MISFIT_REGISTERS)
-        pt_engine_fail(engine, "kernel '%s': no registers for %u threads in a block", f->name,
-                       s->threads);
-    else if (f->reqntid[0])
-        pt_engine_fail(engine, "kernel '%s': block %s, .reqntid demands %s", f->name, block,
-                       shape_text(wanted, f->reqntid));
-    else
-        pt_engine_fail(engine, "kernel '%s': %u threads in a block, .maxntid allows %" PRIu64,
-                       f->name, s->threads, pt_shape_declared_threads(f));
-}
-
-static void refuse_cluster(const struct pt_job *job, enum pt_misfit misfit,
-                           const ptera_launch *given, const struct pt_shape *s)
-{
-    const struct pt_func *f = func_of(job->kernel);
-    const uint32_t *g = s->grid, *c = s->cluster;
-    uint32_t most = (uint32_t)job->engine->device->limits->cluster;
-    if (misfit == PT_MISFIT_CLUSTER_MISSING)
-        pt_engine_fail(job->engine, "kernel '%s': .explicitcluster demands cluster dimensions",
-                       f->name);
-    else if (misfit == PT_MISFIT_CLUSTER_REQUIRED)
-        pt_engine_fail(job->engine,
-                       "kernel '%s': cluster %ux%ux%u is not what .reqnctapercluster demands",
-                       f->name, given->cluster[0], given->cluster[1], given->cluster[2]);
-    else if (misfit == PT_MISFIT_CLUSTER_NONE)
-        pt_engine_fail(job->engine,
-                       "kernel '%s': a device of compute capability %d.%d has no clusters", f->name,
-                       job->engine->device->limits->major, job->engine->device->limits->minor);
-    else if (misfit == PT_MISFIT_CLUSTER_SIZE && (uint64_t)c[0] * c[1] * c[2] <= most)
-        pt_engine_fail(job->engine, "kernel '%s': a cluster of more than %d CTAs is not portable",
-                       f->name, PT_DEVICE_CLUSTER_PORTABLE);
-    else if (misfit == PT_MISFIT_CLUSTER_SIZE)
-        pt_engine_fail(job->engine, "kernel '%s': a cluster has at most %u CTAs", f->name, most);
-    else if (misfit == PT_MISFIT_CLUSTER_RANK)
-        pt_engine_fail(job->engine, "kernel '%s': %u CTAs in a cluster, .maxclusterrank allows %u",
-                       f->name, s->cluster_ctas, f->maxclusterrank);
-    else
-        pt_engine_fail(job->engine,
-                       "kernel '%s': grid %ux%ux%u is not a multiple of the cluster %ux%ux%u",
-                       f->name, g[0], g[1], g[2], c[0], c[1], c[2]);
-}
-
-static void refuse_shape(const struct pt_job *job, enum pt_misfit misfit, const ptera_launch *given,
-                         const struct pt_shape *s)
-{
-    const char *name = func_of(job->kernel)->name;
-    ptera_engine *engine = job->engine;
-    switch (misfit) {
-    case PT_MISFIT_GRID:
-        pt_engine_fail(engine, "kernel '%s': grid %ux%ux%u is not between 1 and %dx%dx%d", name,
-                       s->grid[0], s->grid[1], s->grid[2], PT_DEVICE_GRID_X, PT_DEVICE_GRID_Y,
-                       PT_DEVICE_GRID_Y);
-        break;
-    case PT_MISFIT_DYNAMIC:
-        pt_engine_fail(engine,
-                       "kernel '%s': %u bytes of dynamic shared memory, more than its attribute "
-                       "MAX_DYNAMIC_SHARED_SIZE_BYTES allows",
-                       name, given->shared_bytes);
-        break;
-    case PT_MISFIT_SHARED:
-        pt_engine_fail(
-            engine, "kernel '%s': %u bytes of static and %u of dynamic shared memory, a CTA has %d",
-            name, job->launch.program->shared_static, given->shared_bytes,
-            engine->device->limits->block_shared);
-        break;
-    case PT_MISFIT_RESIDENT:
-        pt_engine_fail(engine,
-                       "kernel '%s': %" PRIu64
-                       " CTAs in a cooperative launch, %u of this size can be resident",
-                       name, s->n_clusters * s->cluster_ctas, s->capacity * s->cluster_ctas);
-        break;
-    case PT_MISFIT_CLUSTER_MISSING:
-    case PT_MISFIT_CLUSTER_REQUIRED:
-    case PT_MISFIT_CLUSTER_NONE:
-    case PT_MISFIT_CLUSTER_SIZE:
-    case PT_MISFIT_CLUSTER_RANK:
-    case PT_MISFIT_CLUSTER_GRID:
-        refuse_cluster(job, misfit, given, s);
-        break;
-    default:
-        refuse_block(engine, misfit, func_of(job->kernel), s);
-    }
 }
 
 /* Threads' windows of a multiple of 4 KiB would all compete for the same lines of the cache. */
@@ -194,7 +93,7 @@ static ptera_result set_shape(struct pt_job *job, const ptera_launch *given,
     *misfit =
         pt_shape_check(device, func_of(job->kernel), job->launch.program, given, bounds, &shape);
     if (*misfit) {
-        refuse_shape(job, *misfit, given, &shape);
+        pt_misfit_refuse(job, *misfit, given, &shape);
         return PTERA_ERROR_INVALID_LAUNCH;
     }
     take_shape(job, &shape);
@@ -552,7 +451,8 @@ ptera_result pt_launch_run(struct pt_job *job, struct pt_launched *launched)
     launched = launched || !traced ? launched : &mine;
     bool is_timed = launched && !launched->is_brief;
     uint64_t begun = is_timed ? pt_now_ns() : 0;
-    pt_handler_ensure();
+    if (!pt_fault_is_in(job->run))
+        pt_handler_ensure();
     job->result = PTERA_ERROR_OUT_OF_MEMORY;
     if (job->tests & PT_TEST_OBSERVERS)
         run_observed(job);

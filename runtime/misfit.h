@@ -2,6 +2,11 @@
 #ifndef PTERA_RUNTIME_MISFIT_H
 #define PTERA_RUNTIME_MISFIT_H
 
+#include "ptera.h"
+
+struct pt_job;
+struct pt_shape;
+
 enum pt_misfit {
     PT_MISFIT_NONE,
     PT_MISFIT_BLOCK,            /* of no threads, or of more than any kernel may have */
@@ -19,5 +24,9 @@ enum pt_misfit {
     PT_MISFIT_CLUSTER_GRID,     /* the grid is not a multiple of it */
     PT_MISFIT_RESIDENT /* more blocks of a cooperative launch than can be resident at once */
 };
+
+/* Makes it the engine's error. `shape` is what the launch comes to as far as it was judged. */
+void pt_misfit_refuse(const struct pt_job *job, enum pt_misfit misfit, const ptera_launch *given,
+                      const struct pt_shape *shape);
 
 #endif

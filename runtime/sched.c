@@ -407,7 +407,7 @@ void pt_sched_work(void *ud, unsigned worker)
 {
     struct pt_job *job = ud;
     struct pt_worker w = {.job = job, .index = worker};
-    if (!pt_fault_enter(&w.scope)) {
+    if (!pt_fault_enter(&w.scope, job->run)) {
         pt_report_failure(job, PT_FAULT_OUT_OF_MEMORY, "no memory for a worker's signal stack");
         return;
     }

@@ -327,6 +327,7 @@ static void give_job(struct pt_cu_command *command, struct pt_job *job)
 {
     job->stream = command->stream;
     job->owner = command;
+    job->run = command->launch ? command->launch->run : 0;
     job->environment.graph = command->graph;
     job->triggered = trigger;
     job->await = await_primaries;

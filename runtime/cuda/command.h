@@ -29,6 +29,7 @@ struct pt_cu_command {
     CUresult failed;              /* this itself, not the context */
     uint64_t done_ns;             /* CLOCK_MONOTONIC */
     struct pt_cu_command *launch; /* of a graph's launch, which it is part of: its end */
+    uint64_t run;                 /* of such an end: its number */
     uint64_t graph;               /* for kernels: %current_graph_exec */
     struct pt_cu_track *track;    /* where the timeline has it; NULL: nowhere */
     uint64_t arrow, node;         /* from its call; of a graph, its number */

@@ -141,6 +141,13 @@ static CUresult launch_nodes(CUgraph graph, struct pt_cu_command *begin, struct 
 
 /* ---- launches -------------------------------------------------------------------------------- */
 
+static void make_one(struct pt_cu_command *begin, struct pt_cu_command *end)
+{
+    static uint64_t runs;
+    begin->launch = end->launch = end;
+    end->run = ++runs;
+}
+
 static bool assign_conditions(struct pt_cu_command *begin)
 {
     pt_cu_condition_assign_all(begin->more_ud);
@@ -199,7 +206,7 @@ void pt_cu_exec_launch_upload(CUgraphExec exec)
 static bool prepare(CUgraphExec exec, struct pt_cu_command *begin, struct pt_cu_command *end)
 {
     bool is_for_kernels = pt_cu_graph_exec_is_for_kernels(exec);
-    begin->launch = end->launch = end;
+    make_one(begin, end);
     if (!exec->graph->has_conditions && !is_for_kernels)
         return true;
     struct pt_cu_environment *e = pt_cu_environment_of(end, end_launch);
@@ -279,7 +286,7 @@ static CUresult launch_beside(struct pt_cu_command *from, struct pt_cu_environme
     CUresult r = e && join(around, is_later, end) ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
     if (r == CUDA_SUCCESS) {
         e->around = around;
-        begin->launch = end->launch = end;
+        make_one(begin, end);
         pt_cu_environment_enter(e, exec);
         pt_cu_overlap_after(begin, from);
         begin->unmet++; /* until all nodes are there */

@@ -13,6 +13,7 @@
 #include "runtime/cuda/log.h"
 #include "runtime/cuda/op.h"
 #include "runtime/cuda/thread.h"
+#include "runtime/fault.h"
 #include "runtime/observe.h"
 
 enum { PATTERN_BYTES = 8 << 10, POLL_NS = 20000 };
@@ -146,6 +147,7 @@ static void call_host(const struct pt_cu_op *op, CUresult error)
         op->callback.call(op->callback.stream, error, op->callback.ud);
     else
         op->host.call(op->host.ud);
+    pt_fault_host_ran();
     if (thread)
         thread->is_in_host_function = false;
 }

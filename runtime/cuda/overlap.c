@@ -84,7 +84,7 @@ static void drop(struct record *r)
 /* What all that is to come knows needs not be remembered. */
 static void drop_known(void)
 {
-    for (size_t i = 0; !n_open && i < LATEST; i++)
+    for (size_t i = 0; is_watched && !n_open && i < LATEST; i++)
         if (records[i].number && pt_cu_before_has(&host, records[i].number))
             drop(&records[i]);
 }

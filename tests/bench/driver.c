@@ -1,5 +1,5 @@
-/* What calls of the driver cost: allocating, launching, copying, to the first result. Prints
- * medians of rounds. */
+/* What calls of the driver cost: allocating, launching, graphs, copying, to the first result.
+ * Prints medians of rounds. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -59,6 +59,54 @@ static double launching(void)
     return us;
 }
 
+/* ---- graphs: a chain of empty kernels, until all have run, for each node --------------------- */
+
+enum { NODES = 1000, GRAPHS = 20 };
+static CUgraphExec chain;
+
+static void make_chain(void)
+{
+    CUgraph graph;
+    CUgraphNode node, before = NULL;
+    CUDA_KERNEL_NODE_PARAMS p = {.func = empty,
+                                 .gridDimX = 1,
+                                 .gridDimY = 1,
+                                 .gridDimZ = 1,
+                                 .blockDimX = 32,
+                                 .blockDimY = 1,
+                                 .blockDimZ = 1};
+    must(cuGraphCreate(&graph, 0), "cuGraphCreate");
+    for (int i = 0; i < NODES; i++, before = node)
+        must(cuGraphAddKernelNode_v2(&node, graph, i ? &before : NULL, i > 0, &p),
+             "cuGraphAddKernelNode");
+    must(cuGraphInstantiateWithFlags(&chain, graph, 0), "cuGraphInstantiate");
+    must(cuGraphDestroy(graph), "cuGraphDestroy");
+}
+
+static double running_chain(void)
+{
+    double start = now_us();
+    for (int i = 0; i < GRAPHS; i++) {
+        must(cuGraphLaunch(chain, NULL), "cuGraphLaunch");
+        must(cuStreamSynchronize(NULL), "cuStreamSynchronize");
+    }
+    return (now_us() - start) / (GRAPHS * NODES);
+}
+
+static double calling_chain(void)
+{
+    double us = 0;
+    for (int i = 0; i < GRAPHS; i++) {
+        double start = now_us();
+        must(cuGraphLaunch(chain, NULL), "cuGraphLaunch");
+        us += now_us() - start;
+        must(cuStreamSynchronize(NULL), "cuStreamSynchronize");
+    }
+    return us / (GRAPHS * NODES);
+}
+
+/* ---- copies ---------------------------------------------------------------------------------- */
+
 enum { COPIED = 64 << 20 };
 static char *host;
 static CUdeviceptr device;
@@ -91,6 +139,11 @@ int main(void)
     printf("%-36s %10.2f us\n", "from cuInit to the first result", now_us() - start);
     printf("%-36s %10.2f us\n", "cuMemAlloc + cuMemFree of 4096 bytes", median_of(allocating));
     printf("%-36s %10.2f us\n", "cuLaunchKernel of an empty kernel", median_of(launching));
+    make_chain();
+    running_chain();
+    printf("%-36s %10.2f us\n", "cuGraphLaunch, for each of its nodes", median_of(calling_chain));
+    printf("%-36s %10.2f us\n", "a node, until it has run", median_of(running_chain));
+    must(cuGraphExecDestroy(chain), "cuGraphExecDestroy");
     host = malloc(COPIED);
     memset(host, 1, COPIED);
     must(cuMemAlloc_v2(&device, COPIED), "cuMemAlloc");

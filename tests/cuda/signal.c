@@ -96,6 +96,56 @@ static void handlers_replaced(void)
     }
 }
 
+static void spoil_signals(void *ud)
+{
+    sigset_t all;
+    (void)ud;
+    sigfillset(&all);
+    pthread_sigmask(SIG_BLOCK, &all, NULL);
+    signal(SIGSEGV, SIG_DFL);
+}
+
+static void nothing(void *ud)
+{
+    (void)ud;
+}
+
+/* The kernels of a graph's launch rely on what the first of them found of the signals; not when a
+ * function of the host has run between them. */
+static void graph_of_kernels(bool has_host_node)
+{
+    CUcontext ctx = begin();
+    CUdeviceptr wild = 0x10, good = 0;
+    CUstream stream = NULL;
+    CUgraph graph = NULL;
+    CUgraphExec exec = NULL;
+    store = function_of(load_kernels(), "store");
+    OK(cuMemAlloc_v2(&good, 64));
+    OK(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+    OK(cuStreamBeginCapture_v2(stream, CU_STREAM_CAPTURE_MODE_GLOBAL));
+    if (has_host_node) /* what is behind it runs on its thread */
+        OK(cuLaunchHostFunc(stream, nothing, NULL));
+    OK(LAUNCH(store, 1, stream, &good));
+    if (has_host_node)
+        OK(cuLaunchHostFunc(stream, spoil_signals, NULL));
+    OK(LAUNCH(store, 1, stream, &wild));
+    OK(cuStreamEndCapture(stream, &graph));
+    OK(cuGraphInstantiateWithFlags(&exec, graph, 0));
+    CUresult r = cuGraphLaunch(exec, stream);
+    CHECK(r == CUDA_SUCCESS || r == CUDA_ERROR_ILLEGAL_ADDRESS);
+    CHECK_CU(cuStreamSynchronize(stream), CUDA_ERROR_ILLEGAL_ADDRESS);
+    cuGraphExecDestroy(exec);
+    cuGraphDestroy(graph);
+    OK(cuCtxDestroy_v2(ctx));
+}
+
+static void graphs(void)
+{
+    graph_of_kernels(true);
+    spoil_signals(NULL);
+    graph_of_kernels(false);
+}
+
 static void *fault_main(void *ud)
 {
     (void)ud;
@@ -181,6 +231,7 @@ int main(void)
     in_child(print_to_nobody);
     in_child(all_blocked);
     in_child(handlers_replaced);
+    in_child(graphs);
     in_child(small_stacks);
     check_forks();
     return CHECK_DONE("cuda_signal");
