@@ -249,11 +249,12 @@ static void release(struct pt_cu_command *command, struct pt_cu_commands *list, 
     list->n = 0;
 }
 
-/* What a kernel did becomes the error of all contexts that the device has now, as on GPUs. */
-static void break_contexts(CUdevice device, CUresult error)
+/* What a kernel did becomes the error of all contexts that the process has now, on whichever
+ * device, as on GPUs. */
+static void break_contexts(CUresult error)
 {
     for (CUcontext ctx = pt_cu_context_list_next(NULL); ctx; ctx = pt_cu_context_list_next(ctx))
-        if (ctx->device == device && ctx->error == CUDA_SUCCESS)
+        if (ctx->error == CUDA_SUCCESS)
             ctx->error = error;
 }
 
@@ -265,7 +266,7 @@ static void finish(struct pt_cu_command *command, bool is_runner)
     command->done_ns = pt_now_ns();
     ctx->pending--;
     if (command->failed != CUDA_SUCCESS)
-        break_contexts(ctx->device, command->failed);
+        break_contexts(command->failed);
     if (command->op.work == PT_CU_FREE_POOLED)
         command->op.free.call(command->op.free.range);
     if (command->op.work == PT_CU_RECORD && command->op.record.shared)

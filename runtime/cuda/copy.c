@@ -5,6 +5,7 @@
 
 #include "runtime/cuda/array.h"
 #include "runtime/cuda/capture.h"
+#include "runtime/cuda/context_list.h"
 #include "runtime/cuda/current.h"
 #include "runtime/cuda/entry.h"
 #include "runtime/cuda/handle.h"
@@ -375,6 +376,8 @@ static CUresult set(CUstream null, CUstream given, unsigned element_bytes, CUdev
         r = pt_cu_copy_set_op(&params, &op);
     if (r != CUDA_SUCCESS || !op.set.width)
         return r;
+    if (!pt_cu_range_is_reached(pt_cu_range_find(to), stream->ctx->device, stream->ctx->peers))
+        return CUDA_ERROR_INVALID_VALUE;
     return pt_cu_submit_op(stream, &op);
 }
 

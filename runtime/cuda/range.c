@@ -42,6 +42,21 @@ static bool is_denied(const struct pt_cu_range *range, bool writes)
             (writes && range->flags != CU_MEM_ACCESS_FLAGS_PROT_READWRITE));
 }
 
+bool pt_cu_range_is_reached(const struct pt_cu_range *range, CUdevice device, uint64_t peers)
+{
+    switch (range->memory) {
+    case PT_CU_DEVICE:
+        return device == range->device || (peers >> range->device & 1) != 0;
+    case PT_CU_POOLED: /* no list of access: it is being made */
+        return device == range->device ||
+               (range->access && range->access[device] == CU_MEM_ACCESS_FLAGS_PROT_READWRITE);
+    case PT_CU_MAPPED:
+        return (range->granted >> 2 * device & 3) == CU_MEM_ACCESS_FLAGS_PROT_READWRITE;
+    default:
+        return true;
+    }
+}
+
 /* What is mapped into reserved address space can go on in the range behind. */
 static bool is_open(uint64_t address, size_t bytes, bool writes)
 {

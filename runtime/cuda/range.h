@@ -34,6 +34,10 @@ struct pt_cu_range {
      * PT_CU_MULTICAST: what is mapped */
     void *owner;
     uint64_t offset; /* PT_CU_MAPPED, PT_CU_MULTICAST: in that */
+    /* PT_CU_MAPPED, PT_CU_MULTICAST: CUmemAccess_flags, two bits a device, and the host's; `flags`:
+     * the widest */
+    uint64_t granted;
+    unsigned granted_host;
     struct pt_cu_range *next, *doomed;
     /* managed memory: what was advised */
     bool is_read_mostly, sync_memops;
@@ -61,6 +65,8 @@ bool pt_cu_range_is_device(const void *address);
 /* Whether all of it lies in one range that kernels may use. */
 bool pt_cu_range_is_usable(uint64_t address, size_t bytes);
 bool pt_cu_range_is_writable(uint64_t address, size_t bytes);
+/* Whether kernels of a device may use it; `peers`: devices whose memory they may use, too, bits. */
+bool pt_cu_range_is_reached(const struct pt_cu_range *range, CUdevice device, uint64_t peers);
 /* The range that holds the address, unless it is that of a handle; without the driver's lock. */
 bool pt_cu_range_find_foreign(uint64_t address, uint64_t *first, uint64_t *bytes);
 /* Enters a range. NULL: no memory, or it overlaps with one. */

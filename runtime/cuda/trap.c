@@ -67,21 +67,11 @@ void pt_cu_trap_init(void)
 
 /* ---- what is accessible ---------------------------------------------------------------------- */
 
-static bool reaches(CUdevice device, const struct pt_cu_range *range)
-{
-    if (device == range->device)
-        return true;
-    if (range->memory != PT_CU_POOLED)
-        return users[device].peers >> range->device & 1;
-    return range->access &&
-           range->access[device] == CU_MEM_ACCESS_FLAGS_PROT_READWRITE; /* NULL: it is being made */
-}
-
 static bool is_open(const struct pt_cu_range *range)
 {
     bool is = n_all > 0;
     for (CUdevice d = 0; !is && d < pt_cu_driver.n_devices; d++)
-        is = users[d].n > 0 && reaches(d, range);
+        is = users[d].n > 0 && pt_cu_range_is_reached(range, d, users[d].peers);
     return is;
 }
 

@@ -153,8 +153,6 @@ static CUresult check_prop(const CUmemAllocationProp *prop)
     if (!prop || prop->type != CU_MEM_ALLOCATION_TYPE_PINNED ||
         prop->location.type != CU_MEM_LOCATION_TYPE_DEVICE)
         return CUDA_ERROR_INVALID_VALUE;
-    if (!pt_cu_device_is_valid(prop->location.id))
-        return CUDA_ERROR_INVALID_DEVICE;
     return pt_cu_mappable_check_types(prop->requestedHandleTypes);
 }
 
@@ -201,6 +199,8 @@ static CUresult create(CUmemGenericAllocationHandle *out, size_t bytes,
         r = CUDA_ERROR_INVALID_VALUE;
     if (r == CUDA_SUCCESS)
         r = check_prop(prop);
+    if (r == CUDA_SUCCESS && !pt_cu_device_is_valid(prop->location.id))
+        r = CUDA_ERROR_INVALID_DEVICE;
     if (r != CUDA_SUCCESS)
         return r;
     size_t used = pt_cu_driver.devices[prop->location.id].used_bytes;
@@ -386,8 +386,8 @@ CUresult cuMemMap(CUdeviceptr address, size_t bytes, size_t offset,
 /* Calls visit for each mapping of an area that consists of whole mappings; an error if it does
  * not. */
 static CUresult each_mapping(uint64_t address, size_t bytes,
-                             CUresult (*visit)(struct pt_cu_range *range, unsigned how),
-                             unsigned how)
+                             CUresult (*visit)(struct pt_cu_range *range, const void *how),
+                             const void *how)
 {
     for (uint64_t at = address, end = address + bytes; at < end;) {
         struct pt_cu_range *range = pt_cu_range_find(at);
@@ -401,7 +401,7 @@ static CUresult each_mapping(uint64_t address, size_t bytes,
     return CUDA_SUCCESS;
 }
 
-static CUresult unmap_one(struct pt_cu_range *range, unsigned how)
+static CUresult unmap_one(struct pt_cu_range *range, const void *how)
 {
     struct pt_cu_mappable *m = range->owner;
     (void)how;
@@ -421,11 +421,11 @@ static CUresult unmap(CUdeviceptr address, size_t bytes)
     if (r == CUDA_SUCCESS && !bytes)
         r = CUDA_ERROR_INVALID_VALUE;
     if (r == CUDA_SUCCESS)
-        r = each_mapping(address, bytes, NULL, 0);
+        r = each_mapping(address, bytes, NULL, NULL);
     if (r != CUDA_SUCCESS)
         return r;
     pt_cu_command_drain_all();
-    return each_mapping(address, bytes, unmap_one, 0);
+    return each_mapping(address, bytes, unmap_one, NULL);
 }
 
 CUresult cuMemUnmap(CUdeviceptr address, size_t bytes)
@@ -433,8 +433,43 @@ CUresult cuMemUnmap(CUdeviceptr address, size_t bytes)
     return API(unmap(address, bytes));
 }
 
-static CUresult protect_one(struct pt_cu_range *range, unsigned flags)
+static CUresult check_desc(const CUmemAccessDesc *desc)
 {
+    if (desc->flags != CU_MEM_ACCESS_FLAGS_PROT_NONE &&
+        desc->flags != CU_MEM_ACCESS_FLAGS_PROT_READ &&
+        desc->flags != CU_MEM_ACCESS_FLAGS_PROT_READWRITE)
+        return CUDA_ERROR_INVALID_VALUE;
+    bool is_device = desc->location.type == CU_MEM_LOCATION_TYPE_DEVICE;
+    return is_device && !pt_cu_device_is_valid(desc->location.id) ? CUDA_ERROR_INVALID_VALUE
+                                                                  : CUDA_SUCCESS;
+}
+
+static unsigned granted_to(const struct pt_cu_range *range, const CUmemLocation *location)
+{
+    if (location->type != CU_MEM_LOCATION_TYPE_DEVICE)
+        return range->granted_host;
+    return (unsigned)(range->granted >> 2 * location->id) & 3;
+}
+
+static CUresult grant_one(struct pt_cu_range *range, const void *how)
+{
+    const CUmemAccessDesc *desc = how;
+    int shift = 2 * desc->location.id;
+    if (desc->location.type != CU_MEM_LOCATION_TYPE_DEVICE)
+        range->granted_host = desc->flags;
+    else
+        range->granted =
+            (range->granted & ~(UINT64_C(3) << shift)) | (uint64_t)desc->flags << shift;
+    return CUDA_SUCCESS;
+}
+
+/* The process has one address space: the widest access that anybody has is everybody's. */
+static CUresult protect_one(struct pt_cu_range *range, const void *how)
+{
+    unsigned flags = range->granted_host;
+    (void)how;
+    for (uint64_t left = range->granted; left; left >>= 2)
+        flags |= left & 3;
     int protection = flags == CU_MEM_ACCESS_FLAGS_PROT_NONE   ? PROT_NONE
                      : flags == CU_MEM_ACCESS_FLAGS_PROT_READ ? PROT_READ
                                                               : PROT_READ | PROT_WRITE;
@@ -447,27 +482,19 @@ static CUresult protect_one(struct pt_cu_range *range, unsigned flags)
     return ok ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
 }
 
-/* The process has one address space: the widest access that is asked for is everybody's. */
 static CUresult set_access(CUdeviceptr address, size_t bytes, const CUmemAccessDesc *descs,
                            size_t n)
 {
-    unsigned widest = 0;
     CUresult r = pt_cu_driver_check();
     if (r == CUDA_SUCCESS && (!bytes || !descs || !n))
         r = CUDA_ERROR_INVALID_VALUE;
-    for (size_t i = 0; r == CUDA_SUCCESS && i < n; i++) {
-        unsigned flags = descs[i].flags;
-        if (flags != CU_MEM_ACCESS_FLAGS_PROT_NONE && flags != CU_MEM_ACCESS_FLAGS_PROT_READ &&
-            flags != CU_MEM_ACCESS_FLAGS_PROT_READWRITE)
-            return CUDA_ERROR_INVALID_VALUE;
-        if (descs[i].location.type == CU_MEM_LOCATION_TYPE_DEVICE &&
-            !pt_cu_device_is_valid(descs[i].location.id))
-            return CUDA_ERROR_INVALID_DEVICE;
-        widest |= flags;
-    }
+    for (size_t i = 0; r == CUDA_SUCCESS && i < n; i++)
+        r = check_desc(descs + i);
     if (r == CUDA_SUCCESS)
-        r = each_mapping(address, bytes, NULL, 0);
-    return r == CUDA_SUCCESS ? each_mapping(address, bytes, protect_one, widest) : r;
+        r = each_mapping(address, bytes, NULL, NULL);
+    for (size_t i = 0; r == CUDA_SUCCESS && i < n; i++)
+        r = each_mapping(address, bytes, grant_one, descs + i);
+    return r == CUDA_SUCCESS ? each_mapping(address, bytes, protect_one, NULL) : r;
 }
 
 CUresult cuMemSetAccess(CUdeviceptr address, size_t bytes, const CUmemAccessDesc *descs, size_t n)
@@ -484,7 +511,9 @@ static CUresult get_access(unsigned long long *flags, const CUmemLocation *locat
     const struct pt_cu_range *range = pt_cu_range_find(address);
     if (!flags || !location || !is_mapping(range))
         return CUDA_ERROR_INVALID_VALUE;
-    *flags = range->flags;
+    if (location->type == CU_MEM_LOCATION_TYPE_DEVICE && !pt_cu_device_is_valid(location->id))
+        return CUDA_ERROR_INVALID_DEVICE;
+    *flags = granted_to(range, location);
     return CUDA_SUCCESS;
 }
 

@@ -1,5 +1,6 @@
 /* Launches: parameters in both forms, shapes that do not fit, what a fault does to a context and to
  * others. */
+#include <stdbool.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -186,30 +187,67 @@ static const char deep[] = PTX_HEADER ".func f()\n{\n    .reg .b32 %r<2>; .local
                                       "    call f;\n    ld.local.u32 %r1, [room];\n    ret;\n}\n"
                                       ".visible .entry deep(.param .u64 p) { call f; ret; }\n";
 
-/* A fault stays the error of its context, and of those that its device has beside it; a new one,
- * and those of other devices, go on. */
-static void check_fault(const char *name, CUdeviceptr address, CUresult want)
+/* A kernel that fails at a place in 64 bytes, or elsewhere. */
+struct fault {
+    const char *kernel;
+    bool is_inside;
+    uint64_t at;
+    CUresult want;
+};
+
+static void check_broken(CUresult want)
 {
-    CUcontext broken, beside, before;
-    CUmodule mine;
     CUdeviceptr p;
-    OK(cuCtxGetCurrent(&before));
+    CHECK_CU(cuMemAlloc_v2(&p, 16), want);
+    CHECK_CU(cuCtxSynchronize(), want);
+}
+
+/* A fault is the error of all contexts that there are, on whichever device; one that is made when
+ * they are gone works. */
+static int run_fault(const struct fault *fault)
+{
+    CUcontext broken, beside, before = begin();
+    CUmodule mine;
     OK(cuCtxCreate_v2(&beside, 0, 1));
     OK(cuCtxCreate_v2(&broken, 0, 1));
-    OK(cuModuleLoadData(&mine, strcmp(name, "deep") == 0 ? deep : kernels));
-    OK(cuMemAlloc_v2(&p, 16));
-    OK(LAUNCH(function_of(mine, name), 1, NULL, &address));
-    CHECK_CU(cuCtxSynchronize(), want);
-    CHECK_CU(cuMemAlloc_v2(&p, 16), want);
-    CHECK_CU(cuMemsetD8_v2(p, 0, 16), want);
+    OK(cuModuleLoadData(&mine, strcmp(fault->kernel, "deep") == 0 ? deep : kernels));
+    CUdeviceptr p = new_memory(64);
+    uint64_t address = fault->is_inside ? p + fault->at : fault->at;
+    OK(LAUNCH(function_of(mine, fault->kernel), 1, NULL, &address));
+    CHECK_CU(cuCtxSynchronize(), fault->want);
+    check_broken(fault->want);
+    CHECK_CU(cuMemsetD8_v2(p, 0, 16), fault->want);
     OK(cuCtxDestroy_v2(broken));
     OK(cuCtxSetCurrent(beside));
-    CHECK_CU(cuMemAlloc_v2(&p, 16), want);
-    CHECK_CU(cuCtxSynchronize(), want);
+    check_broken(fault->want);
     OK(cuCtxDestroy_v2(beside));
     OK(cuCtxSetCurrent(before));
+    check_broken(fault->want);
+    OK(cuCtxDestroy_v2(before));
+    OK(cuCtxCreate_v2(&before, 0, 0));
+    module = load_kernels();
     OK(launch("empty", 1, 1, 0));
     OK(cuCtxSynchronize());
+    OK(cuCtxDestroy_v2(before));
+    return check_failed != 0;
+}
+
+static void check_faults(void)
+{
+    static const struct fault faults[] = {
+        {"store", false, 16, CUDA_ERROR_ILLEGAL_ADDRESS},
+        {"store", true, 2, CUDA_ERROR_MISALIGNED_ADDRESS},
+        {"stop", false, 0, CUDA_ERROR_LAUNCH_FAILED},
+        {"deep", false, 0, CUDA_ERROR_ILLEGAL_ADDRESS},
+    };
+    for (size_t i = 0; i < sizeof faults / sizeof *faults; i++) {
+        int status = -1;
+        pid_t child = fork();
+        if (child == 0)
+            _exit(run_fault(&faults[i]));
+        waitpid(child, &status, 0);
+        CHECK_INT(status, 0);
+    }
 }
 
 /* With CUDA_LAUNCH_BLOCKING=1 a launch comes back when the kernel is done: here one of many
@@ -242,8 +280,9 @@ int main(void)
 {
     static const char bounded[] = ".visible .entry bounded() .maxntid 64, 1, 1 { ret; }\n";
     char *text = malloc(sizeof kernels + sizeof bounded);
-    check_blocking(); /* before there is a driver that the child would inherit */
     setenv("PTERA_DEVICES", "2", 1);
+    check_blocking(); /* before there is a driver that a child would inherit */
+    check_faults();
     CUcontext ctx = begin();
     sprintf(text, "%s%s", kernels, bounded);
     OK(cuModuleLoadData(&module, text));
@@ -253,11 +292,6 @@ int main(void)
     check_clusters();
     check_legacy();
     check_legacy_grid();
-    check_fault("store", 16, CUDA_ERROR_ILLEGAL_ADDRESS);
-    CUdeviceptr p = new_memory(64);
-    check_fault("store", p + 2, CUDA_ERROR_MISALIGNED_ADDRESS);
-    check_fault("stop", 0, CUDA_ERROR_LAUNCH_FAILED);
-    check_fault("deep", 0, CUDA_ERROR_ILLEGAL_ADDRESS);
     OK(cuModuleUnload(module));
     OK(cuCtxDestroy_v2(ctx));
     return CHECK_DONE("cuda_launch");
