@@ -47,8 +47,8 @@ typedef unsigned long long CUsurfObject;
 
 #define CU_STREAM_LEGACY ((CUstream)0x1)
 #define CU_STREAM_PER_THREAD ((CUstream)0x2)
-#define CU_DEVICE_CPU ((CUdevice)-1)
-#define CU_DEVICE_INVALID ((CUdevice)-2)
+#define CU_DEVICE_CPU ((CUdevice) - 1)
+#define CU_DEVICE_INVALID ((CUdevice) - 2)
 #define CU_LAUNCH_PARAM_END ((void *)0x00)
 #define CU_LAUNCH_PARAM_BUFFER_POINTER ((void *)0x01)
 #define CU_LAUNCH_PARAM_BUFFER_SIZE ((void *)0x02)
@@ -95,6 +95,31 @@ typedef enum CUdevice_P2PAttribute_enum {
     CU_DEVICE_P2P_ATTRIBUTE_CUDA_ARRAY_ACCESS_SUPPORTED = 4,
     CU_DEVICE_P2P_ATTRIBUTE_ONLY_PARTIAL_NATIVE_ATOMIC_SUPPORTED = 5
 } CUdevice_P2PAttribute;
+
+typedef enum CUatomicOperation_enum {
+    CU_ATOMIC_OPERATION_INTEGER_ADD,
+    CU_ATOMIC_OPERATION_INTEGER_MIN,
+    CU_ATOMIC_OPERATION_INTEGER_MAX,
+    CU_ATOMIC_OPERATION_INTEGER_INCREMENT,
+    CU_ATOMIC_OPERATION_INTEGER_DECREMENT,
+    CU_ATOMIC_OPERATION_AND,
+    CU_ATOMIC_OPERATION_OR,
+    CU_ATOMIC_OPERATION_XOR,
+    CU_ATOMIC_OPERATION_EXCHANGE,
+    CU_ATOMIC_OPERATION_CAS,
+    CU_ATOMIC_OPERATION_FLOAT_ADD,
+    CU_ATOMIC_OPERATION_FLOAT_MIN,
+    CU_ATOMIC_OPERATION_FLOAT_MAX,
+    CU_ATOMIC_OPERATION_MAX
+} CUatomicOperation;
+enum { /* CUatomicOperationCapability */
+    CU_ATOMIC_CAPABILITY_SIGNED = 1,
+    CU_ATOMIC_CAPABILITY_UNSIGNED = 2,
+    CU_ATOMIC_CAPABILITY_REDUCTION = 4,
+    CU_ATOMIC_CAPABILITY_SCALAR_32 = 8,
+    CU_ATOMIC_CAPABILITY_SCALAR_64 = 16,
+    CU_ATOMIC_CAPABILITY_SCALAR_128 = 32
+};
 
 typedef enum CUexecAffinityType_enum { CU_EXEC_AFFINITY_TYPE_SM_COUNT } CUexecAffinityType;
 typedef struct CUexecAffinityParam_st {
@@ -598,6 +623,48 @@ typedef struct CUmemLocation_st {
     CUmemLocationType type;
     int id;
 } CUmemLocation;
+typedef enum CUmemcpySrcAccessOrder_enum {
+    CU_MEMCPY_SRC_ACCESS_ORDER_INVALID,
+    CU_MEMCPY_SRC_ACCESS_ORDER_STREAM,
+    CU_MEMCPY_SRC_ACCESS_ORDER_DURING_API_CALL,
+    CU_MEMCPY_SRC_ACCESS_ORDER_ANY
+} CUmemcpySrcAccessOrder;
+enum { CU_MEMCPY_FLAG_PREFER_OVERLAP_WITH_COMPUTE = 1 };
+typedef struct CUmemcpyAttributes_st {
+    CUmemcpySrcAccessOrder srcAccessOrder;
+    CUmemLocation srcLocHint, dstLocHint;
+    unsigned flags;
+} CUmemcpyAttributes;
+typedef struct CUoffset3D_st {
+    size_t x, y, z;
+} CUoffset3D;
+typedef struct CUextent3D_st {
+    size_t width, height, depth;
+} CUextent3D;
+typedef enum CUmemcpy3DOperandType_enum {
+    CU_MEMCPY_OPERAND_TYPE_POINTER = 1,
+    CU_MEMCPY_OPERAND_TYPE_ARRAY
+} CUmemcpy3DOperandType;
+typedef struct CUmemcpy3DOperand_st {
+    CUmemcpy3DOperandType type;
+    union {
+        struct {
+            CUdeviceptr ptr;
+            size_t rowLength, layerHeight; /* in elements */
+            CUmemLocation locHint;
+        } ptr;
+        struct {
+            CUarray array;
+            CUoffset3D offset;
+        } array;
+    } op;
+} CUmemcpy3DOperand;
+typedef struct CUDA_MEMCPY3D_BATCH_OP_st {
+    CUmemcpy3DOperand src, dst;
+    CUextent3D extent;
+    CUmemcpySrcAccessOrder srcAccessOrder;
+    unsigned flags;
+} CUDA_MEMCPY3D_BATCH_OP;
 typedef enum CUmemAllocationType_enum {
     CU_MEM_ALLOCATION_TYPE_INVALID,
     CU_MEM_ALLOCATION_TYPE_PINNED,
@@ -656,6 +723,12 @@ typedef struct CUmemPoolProps_st {
 typedef struct CUmemPoolPtrExportData_st {
     unsigned char reserved[64];
 } CUmemPoolPtrExportData;
+typedef enum CUgraphMem_attribute_enum {
+    CU_GRAPH_MEM_ATTR_USED_MEM_CURRENT,
+    CU_GRAPH_MEM_ATTR_USED_MEM_HIGH,
+    CU_GRAPH_MEM_ATTR_RESERVED_MEM_CURRENT,
+    CU_GRAPH_MEM_ATTR_RESERVED_MEM_HIGH
+} CUgraphMem_attribute;
 typedef enum CUmemPool_attribute_enum {
     CU_MEMPOOL_ATTR_REUSE_FOLLOW_EVENT_DEPENDENCIES = 1,
     CU_MEMPOOL_ATTR_REUSE_ALLOW_OPPORTUNISTIC,
@@ -742,6 +815,34 @@ typedef struct CUDA_CONDITIONAL_NODE_PARAMS {
     CUcontext ctx;
 } CUDA_CONDITIONAL_NODE_PARAMS;
 
+typedef struct CUextSemaphore_st *CUexternalSemaphore;
+typedef enum CUexternalSemaphoreHandleType_enum {
+    CU_EXTERNAL_SEMAPHORE_HANDLE_TYPE_OPAQUE_FD = 1,
+    CU_EXTERNAL_SEMAPHORE_HANDLE_TYPE_OPAQUE_WIN32 = 2,
+    CU_EXTERNAL_SEMAPHORE_HANDLE_TYPE_TIMELINE_SEMAPHORE_FD = 9,
+    CU_EXTERNAL_SEMAPHORE_HANDLE_TYPE_TIMELINE_SEMAPHORE_WIN32 = 10
+} CUexternalSemaphoreHandleType;
+typedef struct CUDA_EXTERNAL_SEMAPHORE_HANDLE_DESC_st {
+    CUexternalSemaphoreHandleType type;
+    union {
+        int fd;
+        void *pointers[2];
+    } handle;
+    unsigned flags, reserved[16];
+} CUDA_EXTERNAL_SEMAPHORE_HANDLE_DESC;
+typedef struct CUDA_EXT_SEM_NODE_PARAMS_st { /* of both kinds of nodes */
+    CUexternalSemaphore *extSemArray;
+    const void *paramsArray;
+    unsigned numExtSems;
+} CUDA_EXT_SEM_NODE_PARAMS;
+
+typedef struct CUDA_BATCH_MEM_OP_NODE_PARAMS_v2_st {
+    CUcontext ctx;
+    unsigned count;
+    CUstreamBatchMemOpParams *paramArray;
+    unsigned flags;
+} CUDA_BATCH_MEM_OP_NODE_PARAMS;
+
 typedef struct CUgraphNodeParams_st {
     CUgraphNodeType type;
     int reserved0[3];
@@ -763,6 +864,8 @@ typedef struct CUgraphNodeParams_st {
             CUdeviceptr dptr;
         } free;
         CUDA_CONDITIONAL_NODE_PARAMS conditional;
+        CUDA_BATCH_MEM_OP_NODE_PARAMS memOp;
+        CUDA_EXT_SEM_NODE_PARAMS extSemSignal, extSemWait;
     };
     long long reserved2;
 } CUgraphNodeParams;

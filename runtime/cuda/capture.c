@@ -214,6 +214,7 @@ static CUgraphNodeType type_of(enum pt_cu_work work)
         return CU_GRAPH_NODE_TYPE_WAIT_EVENT;
     case PT_CU_WAIT_VALUE:
     case PT_CU_WRITE_VALUE:
+    case PT_CU_BATCH:
         return CU_GRAPH_NODE_TYPE_BATCH_MEM_OP;
     default:
         return CU_GRAPH_NODE_TYPE_EMPTY;

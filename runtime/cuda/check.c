@@ -258,6 +258,10 @@ void pt_cu_check_op(CUcontext ctx, const struct pt_cu_op *op)
     for (size_t y = 0; op->work == PT_CU_SET && y < op->set.height; y++)
         pt_shadow_set(shadow, (uintptr_t)(op->set.to + y * op->set.pitch),
                       op->set.width * op->set.element_bytes, PT_SHADOW_DEFINED);
-    if (op->work == PT_CU_WRITE_VALUE)
-        pt_shadow_set(shadow, (uintptr_t)op->value.address, op->value.bytes, PT_SHADOW_DEFINED);
+    unsigned n;
+    const struct pt_cu_op *parts = pt_cu_op_parts(op, &n);
+    for (unsigned i = 0; i < n; i++)
+        if (parts[i].work == PT_CU_WRITE_VALUE)
+            pt_shadow_set(shadow, (uintptr_t)parts[i].value.address, parts[i].value.bytes,
+                          PT_SHADOW_DEFINED);
 }

@@ -40,6 +40,11 @@ static void count_owner(struct pt_cu_command *command, const struct pt_cu_range 
 {
     if (!range || !range->ctx || range->ctx == command->ctx)
         return;
+    for (unsigned i = 0; i < command->n_owners; i++)
+        if (command->owners[i] == range->ctx)
+            return;
+    if (command->n_owners == sizeof command->owners / sizeof *command->owners)
+        return; /* a batch of values in memory of many */
     command->owners[command->n_owners++] = range->ctx;
     range->ctx->pending++;
 }
@@ -47,6 +52,8 @@ static void count_owner(struct pt_cu_command *command, const struct pt_cu_range 
 static void count_owners(struct pt_cu_command *command)
 {
     const struct pt_cu_op *op = &command->op;
+    unsigned n;
+    const struct pt_cu_op *parts = pt_cu_op_parts(op, &n);
     switch (op->work) {
     case PT_CU_COPY:
         count_owner(command, pt_cu_range_find((uintptr_t)op->copy.from));
@@ -57,7 +64,10 @@ static void count_owners(struct pt_cu_command *command)
         break;
     case PT_CU_WAIT_VALUE:
     case PT_CU_WRITE_VALUE:
-        count_owner(command, pt_cu_range_find((uintptr_t)op->value.address));
+    case PT_CU_BATCH:
+        for (unsigned i = 0; i < n; i++)
+            if (parts[i].work != PT_CU_EMPTY)
+                count_owner(command, pt_cu_range_find((uintptr_t)parts[i].value.address));
         break;
     case PT_CU_FREE_POOLED:
         count_owner(command, op->free.range);

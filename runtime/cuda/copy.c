@@ -36,30 +36,47 @@ static bool is_pageable(uint64_t address)
     return !pt_cu_range_find(address);
 }
 
-static CUresult submit_copy(CUstream stream, struct pt_cu_op *op, bool is_async, bool is_pageable)
+CUresult pt_cu_copy_submit(CUstream stream, struct pt_cu_op *op, bool is_async, bool is_pageable)
 {
     if (stream->capture || (is_async && !is_pageable))
         return pt_cu_submit_op(stream, op);
     return pt_cu_submit_and_wait(stream, op);
 }
 
+static CUresult row_op(enum side to_side, uint64_t to, enum side from_side, uint64_t from,
+                       size_t bytes, struct pt_cu_op *op)
+{
+    if (!is_side(to_side, to, bytes, true) || !is_side(from_side, from, bytes, false))
+        return CUDA_ERROR_INVALID_VALUE;
+    *op = (struct pt_cu_op){.work = PT_CU_COPY};
+    op->copy.to = (uint8_t *)(uintptr_t)to;
+    op->copy.from = (const uint8_t *)(uintptr_t)from;
+    op->copy.width = bytes;
+    op->copy.height = op->copy.depth = 1;
+    return CUDA_SUCCESS;
+}
+
+CUresult pt_cu_copy_row_op(CUdeviceptr to, CUdeviceptr from, size_t bytes, struct pt_cu_op *op,
+                           bool *pageable)
+{
+    *pageable = is_pageable(to) || is_pageable(from);
+    return row_op(ANY, to, ANY, from, bytes, op);
+}
+
 static CUresult copy_row(CUstream null, CUstream given, bool is_async, enum side to_side,
                          uint64_t to, enum side from_side, uint64_t from, size_t bytes)
 {
     CUstream stream;
+    struct pt_cu_op op;
     CUresult r = pt_cu_stream_find(null, given, &stream);
     if (r != CUDA_SUCCESS || !bytes)
         return r;
-    if (!is_side(to_side, to, bytes, true) || !is_side(from_side, from, bytes, false))
-        return CUDA_ERROR_INVALID_VALUE;
+    r = row_op(to_side, to, from_side, from, bytes, &op);
+    if (r != CUDA_SUCCESS)
+        return r;
     if (!is_async && stream->capture)
         return pt_cu_capture_forbid(stream);
-    struct pt_cu_op op = {.work = PT_CU_COPY};
-    op.copy.to = (uint8_t *)(uintptr_t)to;
-    op.copy.from = (const uint8_t *)(uintptr_t)from;
-    op.copy.width = bytes;
-    op.copy.height = op.copy.depth = 1;
-    return submit_copy(stream, &op, is_async, is_pageable(to) || is_pageable(from));
+    return pt_cu_copy_submit(stream, &op, is_async, is_pageable(to) || is_pageable(from));
 }
 
 #define COPY_API(name, to_side, to_type, from_side, from_type)                                     \
@@ -227,7 +244,7 @@ static CUresult copy_3d(CUstream null, CUstream given, bool is_async, const CUDA
         return r;
     if (!is_async && stream->capture)
         return pt_cu_capture_forbid(stream);
-    return submit_copy(stream, &op, is_async, is_pageable);
+    return pt_cu_copy_submit(stream, &op, is_async, is_pageable);
 }
 
 PER_THREAD_API(cuMemcpy3D_v2, _ptds, copy_3d, (const CUDA_MEMCPY3D *copy), NULL, false, copy)

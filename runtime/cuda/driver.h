@@ -16,6 +16,7 @@ struct pt_cu_device {
     unsigned primary_flags, retained;
     size_t used_bytes; /* of its memory */
     CUmemoryPool default_pool, pool;
+    uint64_t graph_bytes, graph_high[2]; /* of graphs' memory: used, reserved */
 };
 
 /* The newest release whose PTX runs here, 9.5. Programs that compile compare it with their

@@ -260,6 +260,8 @@ static CUresult upload(CUstream null, CUgraphExec exec, CUstream given)
     CUresult r = pt_cu_stream_find(null, given, &stream);
     if (r == CUDA_SUCCESS && (r = pt_cu_exec_check(exec)) == CUDA_SUCCESS)
         pt_cu_exec_launch_upload(exec);
+    if (r == CUDA_SUCCESS)
+        pt_cu_graph_memory_reach(exec->graph);
     return r;
 }
 

@@ -11,6 +11,7 @@
 #include "runtime/cuda/node.h"
 #include "runtime/cuda/op.h"
 #include "runtime/cuda/range.h"
+#include "runtime/cuda/stream_memory.h"
 
 /* ---- one node -------------------------------------------------------------------------------- */
 
@@ -100,10 +101,12 @@ static bool can_become(const struct pt_cu_op *a, const struct pt_cu_op *b)
         return can_become_copy(&a->copy, &b->copy);
     if (a->work == PT_CU_SET && b->work == PT_CU_SET)
         return can_become_set(&a->set, &b->set);
+    if (b->work == PT_CU_BATCH)
+        return pt_cu_stream_memory_is_like(a, b);
     return true;
 }
 
-/* Whether parameters of a copy or a set, if they are valid, can be those of the node. */
+/* Whether parameters of a copy, a set or a batch, if they are valid, can be those of the node. */
 static CUresult check_change(CUgraphNode node, const CUgraphNodeParams *p)
 {
     struct pt_cu_op op;
@@ -116,9 +119,15 @@ static CUresult check_change(CUgraphNode node, const CUgraphNodeParams *p)
                                                          p->memset.value, p->memset.elementSize,
                                                          p->memset.width, p->memset.height},
                               &op);
+    else if (p->type == CU_GRAPH_NODE_TYPE_BATCH_MEM_OP)
+        r = pt_cu_stream_memory_op(p->memOp.paramArray, p->memOp.count, p->memOp.flags, &op);
     else
         return CUDA_SUCCESS;
-    return r == CUDA_SUCCESS && !can_become(&node->op, &op) ? CUDA_ERROR_INVALID_VALUE : r;
+    if (r != CUDA_SUCCESS)
+        return r;
+    bool can = can_become(&node->op, &op);
+    pt_cu_op_drop(&op);
+    return can ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
 
 static CUresult set_node(CUgraphExec exec, CUgraphNode original, CUgraphNodeParams *params)
@@ -189,6 +198,24 @@ CUresult cuGraphExecHostNodeSetParams(CUgraphExec exec, CUgraphNode node,
 CUresult cuGraphExecChildGraphNodeSetParams(CUgraphExec exec, CUgraphNode node, CUgraph child)
 {
     return API(SET(child, GRAPH, graph.graph, child));
+}
+
+CUresult cuGraphExecBatchMemOpNodeSetParams(CUgraphExec exec, CUgraphNode node,
+                                            const CUDA_BATCH_MEM_OP_NODE_PARAMS *p)
+{
+    return API(SET(p, BATCH_MEM_OP, memOp, *p));
+}
+
+CUresult cuGraphExecExternalSemaphoresSignalNodeSetParams(CUgraphExec exec, CUgraphNode node,
+                                                          const CUDA_EXT_SEM_NODE_PARAMS *p)
+{
+    return API(SET(p, EXT_SEMAS_SIGNAL, extSemSignal, *p));
+}
+
+CUresult cuGraphExecExternalSemaphoresWaitNodeSetParams(CUgraphExec exec, CUgraphNode node,
+                                                        const CUDA_EXT_SEM_NODE_PARAMS *p)
+{
+    return API(SET(p, EXT_SEMAS_WAIT, extSemWait, *p));
 }
 
 CUresult cuGraphExecEventRecordNodeSetEvent(CUgraphExec exec, CUgraphNode node, CUevent event)

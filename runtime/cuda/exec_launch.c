@@ -22,6 +22,8 @@
 static CUresult make_op(CUgraphNode node, struct pt_cu_op *op)
 {
     *op = node->is_disabled ? (struct pt_cu_op){.work = PT_CU_EMPTY} : node->op;
+    if (op->work == PT_CU_BATCH)
+        op->batch->refs++;
     if (op->work != PT_CU_KERNEL_LAUNCH)
         return CUDA_SUCCESS;
     void *extra[] = {CU_LAUNCH_PARAM_BUFFER_POINTER, node->op.launch.parameters,

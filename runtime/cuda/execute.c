@@ -78,6 +78,18 @@ static void write_value(void *address, uint64_t value, unsigned bytes)
         __atomic_store_n((uint32_t *)address, (uint32_t)value, __ATOMIC_RELEASE);
 }
 
+static void do_values(const struct pt_cu_op *op)
+{
+    unsigned n;
+    const struct pt_cu_op *parts = pt_cu_op_parts(op, &n);
+    for (unsigned i = 0; i < n; i++)
+        if (parts[i].work == PT_CU_WAIT_VALUE)
+            wait_value(parts[i].value.address, parts[i].value.value, parts[i].value.bytes,
+                       parts[i].value.flags);
+        else if (parts[i].work == PT_CU_WRITE_VALUE)
+            write_value(parts[i].value.address, parts[i].value.value, parts[i].value.bytes);
+}
+
 /* CUDA_DEVICE_WAITS_ON_EXCEPTION: until one is attached. */
 static void wait_for_debugger(void)
 {
@@ -125,8 +137,12 @@ void pt_cu_execute_observe(const struct pt_cu_op *op, const struct pt_observer *
     for (size_t y = 0; op->work == PT_CU_SET && y < op->set.height; y++)
         pt_observe_memory(observers, PT_MEMORY_WRITTEN, op->set.to + y * op->set.pitch,
                           op->set.width * op->set.element_bytes);
-    if (op->work == PT_CU_WRITE_VALUE)
-        pt_observe_memory(observers, PT_MEMORY_WRITTEN, op->value.address, op->value.bytes);
+    unsigned n;
+    const struct pt_cu_op *parts = pt_cu_op_parts(op, &n);
+    for (unsigned i = 0; i < n; i++)
+        if (parts[i].work == PT_CU_WRITE_VALUE)
+            pt_observe_memory(observers, PT_MEMORY_WRITTEN, parts[i].value.address,
+                              parts[i].value.bytes);
 }
 
 static void move(const struct pt_cu_op *op)
@@ -172,10 +188,9 @@ CUresult pt_cu_execute_op(struct pt_cu_op *op, CUresult error)
         call_host(op, CUDA_SUCCESS);
         break;
     case PT_CU_WAIT_VALUE:
-        wait_value(op->value.address, op->value.value, op->value.bytes, op->value.flags);
-        break;
     case PT_CU_WRITE_VALUE:
-        write_value(op->value.address, op->value.value, op->value.bytes);
+    case PT_CU_BATCH:
+        do_values(op);
         break;
     case PT_CU_EMPTY:
     case PT_CU_RECORD:

@@ -60,6 +60,8 @@ static void drop_content(CUgraphNode node)
     pt_cu_op_drop(&node->op);
     free(node->pointers);
     node->pointers = NULL;
+    free(node->values);
+    node->values = NULL;
     drop_inner(node);
     pt_cu_condition_put(node->condition, node);
     node->condition = NULL;
@@ -175,6 +177,8 @@ CUresult pt_cu_graph_node_assign(CUgraphNode node, CUgraphNode from)
         return r;
     drop_content(node);
     node->op = from->op;
+    if (node->op.work == PT_CU_BATCH)
+        node->op.batch->refs++;
     node->copy = from->copy;
     node->set = from->set;
     node->hints = from->hints;

@@ -24,7 +24,8 @@ struct CUgraphNode_st {
     struct pt_cu_op op;   /* a kernel's has its parameters, and no job */
     CUDA_MEMCPY3D copy;   /* as it was given */
     CUDA_MEMSET_NODE_PARAMS set;
-    void **pointers; /* of kernel parameters, into their block */
+    void **pointers;                  /* of kernel parameters, into their block */
+    CUstreamBatchMemOpParams *values; /* of a batch of them, as they were asked for */
     struct pt_cu_hints hints;
     CUevent event;
     CUgraph *inner; /* the graph of a child node; what a conditional node may run */

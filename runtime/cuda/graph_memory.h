@@ -21,6 +21,8 @@ void pt_cu_graph_memory_block_put(struct pt_cu_graph_block *block);
 bool pt_cu_graph_memory_is_in(const struct CUgraph_st *graph);
 CUresult pt_cu_graph_memory_set_alloc(CUgraphNode node, CUDA_MEM_ALLOC_NODE_PARAMS *params);
 CUresult pt_cu_graph_memory_set_free(CUgraphNode node, CUdeviceptr address);
+/* An executable's memory is there from now on, until it is trimmed. */
+void pt_cu_graph_memory_reach(CUgraph graph);
 /* An executable is made, or goes. */
 CUresult pt_cu_graph_memory_take(CUgraph graph, bool take);
 CUresult pt_cu_graph_memory_launch(CUgraph graph, bool frees_first);

@@ -25,9 +25,11 @@ struct handle {
     int32_t fd;
     uint64_t device, inode; /* of the file: the number may be another one's by now */
     uint64_t offset, bytes, pages;
+    uint64_t pool; /* what it is of there; 0: of none */
 };
 static const char magic[8] = "pteraipc";
-_Static_assert(sizeof(struct handle) <= CU_IPC_HANDLE_SIZE, "");
+_Static_assert(sizeof(struct handle) == CU_IPC_HANDLE_SIZE, "");
+_Static_assert(sizeof(struct handle) == sizeof(CUmemPoolPtrExportData), "");
 
 static bool write_all(int fd, const uint8_t *data, size_t bytes)
 {
@@ -60,18 +62,11 @@ static bool move_to_file(struct pt_cu_range *range, const struct pt_mem_record *
     return ok;
 }
 
-static CUresult get_handle(CUipcMemHandle *out, CUdeviceptr address)
+CUresult pt_cu_ipc_export(struct pt_cu_range *range, uint64_t pool, void *out)
 {
-    CUcontext ctx;
     struct pt_mem_record record;
     struct stat st;
-    CUresult r = pt_cu_current_get(&ctx);
-    if (r != CUDA_SUCCESS)
-        return r;
-    struct pt_cu_range *range = pt_cu_range_find(address);
-    if (!out || !range || range->memory != PT_CU_DEVICE)
-        return CUDA_ERROR_INVALID_VALUE;
-    r = pt_cu_command_drain(range->ctx);
+    CUresult r = pt_cu_command_drain(range->ctx);
     if (r != CUDA_SUCCESS)
         return r;
     if (!pt_mem_near(&range->ctx->engine->mem, range->first, &record))
@@ -87,11 +82,30 @@ static CUresult get_handle(CUipcMemHandle *out, CUdeviceptr address)
                        .inode = st.st_ino,
                        .offset = range->first - record.first,
                        .bytes = range->bytes,
-                       .pages = record.last - record.first};
+                       .pages = record.last - record.first,
+                       .pool = pool};
     memcpy(h.magic, magic, sizeof magic);
-    memset(out, 0, sizeof *out);
     memcpy(out, &h, sizeof h);
     return CUDA_SUCCESS;
+}
+
+uint64_t pt_cu_ipc_inode(const void *handle)
+{
+    struct handle h;
+    memcpy(&h, handle, sizeof h);
+    return h.inode;
+}
+
+static CUresult get_handle(CUipcMemHandle *out, CUdeviceptr address)
+{
+    CUcontext ctx;
+    CUresult r = pt_cu_current_get(&ctx);
+    if (r != CUDA_SUCCESS)
+        return r;
+    struct pt_cu_range *range = pt_cu_range_find(address);
+    if (!out || !range || range->memory != PT_CU_DEVICE)
+        return CUDA_ERROR_INVALID_VALUE;
+    return pt_cu_ipc_export(range, 0, out);
 }
 
 CUresult cuIpcGetMemHandle(CUipcMemHandle *handle, CUdeviceptr address)
@@ -115,19 +129,15 @@ static void *map_file(const struct handle *h)
     return p == MAP_FAILED ? NULL : p;
 }
 
-static CUresult open_handle(CUdeviceptr *out, const CUipcMemHandle *given, unsigned flags)
+CUresult pt_cu_ipc_import(const void *given, uint32_t pid, uint64_t pool, CUcontext ctx,
+                          struct pt_cu_range **out)
 {
-    CUcontext ctx;
     struct handle h;
-    CUresult r = pt_cu_current_get(&ctx);
-    if (r != CUDA_SUCCESS)
-        return r;
     memcpy(&h, given, sizeof h);
-    if (!out || flags != CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS ||
-        memcmp(h.magic, magic, sizeof magic) != 0 || h.offset > h.pages ||
-        h.bytes > h.pages - h.offset)
+    if (memcmp(h.magic, magic, sizeof magic) != 0 || h.offset > h.pages ||
+        h.bytes > h.pages - h.offset || h.pool != pool || (pool && h.pid != pid))
         return CUDA_ERROR_INVALID_VALUE;
-    if (h.pid == (uint32_t)getpid()) /* for other processes only */
+    if (!pool && h.pid == (uint32_t)getpid()) /* for other processes only */
         return CUDA_ERROR_INVALID_CONTEXT;
     uint8_t *pages = map_file(&h);
     struct pt_cu_range *range =
@@ -138,8 +148,23 @@ static CUresult open_handle(CUdeviceptr *out, const CUipcMemHandle *given, unsig
         return CUDA_ERROR_MAP_FAILED;
     range->pages_before = h.offset;
     range->pages_bytes = h.pages;
-    *out = range->first;
+    range->inode = h.inode;
+    *out = range;
     return CUDA_SUCCESS;
+}
+
+static CUresult open_handle(CUdeviceptr *out, const CUipcMemHandle *given, unsigned flags)
+{
+    CUcontext ctx;
+    struct pt_cu_range *range;
+    CUresult r = pt_cu_current_get(&ctx);
+    if (r == CUDA_SUCCESS && (!out || flags != CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS))
+        r = CUDA_ERROR_INVALID_VALUE;
+    if (r == CUDA_SUCCESS)
+        r = pt_cu_ipc_import(given, 0, 0, ctx, &range);
+    if (r == CUDA_SUCCESS)
+        *out = range->first;
+    return r;
 }
 
 CUresult cuIpcOpenMemHandle(CUdeviceptr *address, CUipcMemHandle handle, unsigned flags)
@@ -154,6 +179,8 @@ CUresult cuIpcOpenMemHandle_v2(CUdeviceptr *address, CUipcMemHandle handle, unsi
 
 void pt_cu_ipc_close(struct pt_cu_range *range)
 {
+    if (range->keep)
+        range->keep(range);
     munmap((void *)(uintptr_t)(range->first - range->pages_before), range->pages_bytes);
     pt_cu_range_remove(range);
 }
@@ -165,7 +192,7 @@ static CUresult close_handle(CUdeviceptr address)
     if (r != CUDA_SUCCESS)
         return r;
     struct pt_cu_range *range = pt_cu_range_find(address);
-    if (!range || range->memory != PT_CU_IMPORTED || range->first != address)
+    if (!range || range->memory != PT_CU_IMPORTED || range->owner || range->first != address)
         return CUDA_ERROR_INVALID_VALUE;
     r = pt_cu_command_drain(range->ctx);
     pt_cu_ipc_close(range);

@@ -7,7 +7,14 @@
 
 struct pt_cu_range;
 
-/**/
+/* The 64 bytes by which another process finds an allocation, of a pool whose number is not 0. */
+CUresult pt_cu_ipc_export(struct pt_cu_range *range, uint64_t pool, void *handle);
+/* What such bytes lead to, of that process's pool, if the number is not 0. */
+CUresult pt_cu_ipc_import(const void *handle, uint32_t pid, uint64_t pool, CUcontext ctx,
+                          struct pt_cu_range **range);
+/* The file that such bytes lead to. */
+uint64_t pt_cu_ipc_inode(const void *handle);
+/* Unmaps what was imported, after range->keep was called. */
 void pt_cu_ipc_close(struct pt_cu_range *range);
 
 #endif

@@ -73,6 +73,10 @@ static CUresult free_at(uint64_t address, bool (*is_right)(const struct pt_cu_ra
     struct pt_cu_range *range = pt_cu_range_find(address);
     if (!range || range->first != address || range->is_going || !is_right(range))
         return CUDA_ERROR_INVALID_VALUE;
+    if (range->imports > 1) {
+        range->imports--;
+        return pt_cu_command_drain(range->ctx);
+    }
     struct pt_cu_graph_block *block = pt_cu_graph_memory_block_at(address);
     if (block && !pt_cu_graph_memory_block_release(block))
         return CUDA_ERROR_INVALID_VALUE;
@@ -81,7 +85,8 @@ static CUresult free_at(uint64_t address, bool (*is_right)(const struct pt_cu_ra
     range->is_going = true;
     r = pt_cu_command_drain(range->ctx);
     range = pt_cu_range_find(address); /* its context may have gone meanwhile */
-    if (range && range->is_going && range->memory == PT_CU_EXTERNAL)
+    if (range && range->is_going &&
+        (range->memory == PT_CU_EXTERNAL || range->memory == PT_CU_IMPORTED))
         pt_cu_ipc_close(range);
     else if (range && range->is_going)
         pt_cu_block_free(range);
@@ -91,7 +96,8 @@ static CUresult free_at(uint64_t address, bool (*is_right)(const struct pt_cu_ra
 static bool is_device(const struct pt_cu_range *range)
 {
     return range->memory == PT_CU_DEVICE || range->memory == PT_CU_MANAGED ||
-           range->memory == PT_CU_POOLED || range->memory == PT_CU_EXTERNAL;
+           range->memory == PT_CU_POOLED || range->memory == PT_CU_EXTERNAL ||
+           (range->memory == PT_CU_IMPORTED && range->owner); /* of a pool */
 }
 
 CUresult cuMemFree_v2(CUdeviceptr address)

@@ -17,6 +17,8 @@ void pt_cu_op_drop(struct pt_cu_op *op)
         pt_cu_event_page_put(*shared);
         *shared = NULL;
     }
+    if (op->work == PT_CU_BATCH && --op->batch->refs == 0)
+        free(op->batch);
     if (op->work != PT_CU_KERNEL_LAUNCH)
         return;
     free(op->launch.parameters);
@@ -39,6 +41,11 @@ bool pt_cu_op_is_short(const struct pt_cu_op *op)
     case PT_CU_CALLBACK:
     case PT_CU_WAIT_VALUE:
         return false;
+    case PT_CU_BATCH:
+        for (unsigned i = 0; i < op->batch->n; i++)
+            if (!pt_cu_op_is_short(&op->batch->ops[i]))
+                return false;
+        return true;
     default:
         return true;
     }
@@ -47,5 +54,5 @@ bool pt_cu_op_is_short(const struct pt_cu_op *op)
 bool pt_cu_op_touches_memory(const struct pt_cu_op *op)
 {
     return op->work == PT_CU_KERNEL_LAUNCH || op->work == PT_CU_COPY || op->work == PT_CU_SET ||
-           op->work == PT_CU_WAIT_VALUE || op->work == PT_CU_WRITE_VALUE;
+           op->work == PT_CU_WAIT_VALUE || op->work == PT_CU_WRITE_VALUE || op->work == PT_CU_BATCH;
 }

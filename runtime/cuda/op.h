@@ -20,6 +20,7 @@ enum pt_cu_work {
     PT_CU_RECORD,
     PT_CU_WAIT_VALUE,
     PT_CU_WRITE_VALUE,
+    PT_CU_BATCH, /* of those two, one after the other */
     PT_CU_FREE_POOLED,
     PT_CU_WAIT_EVENT /* in graphs */
 };
@@ -79,12 +80,26 @@ struct pt_cu_op {
             unsigned bytes, flags;
             struct pt_cu_event_page *shared; /* whose page it is in, or NULL */
         } value;
+        struct pt_cu_batch *batch;
         struct {
             struct pt_cu_range *range;
             void (*call)(struct pt_cu_range *range); /* when its turn has come */
         } free;
     };
 };
+
+/* Shared by a node and what is launched of it. */
+struct pt_cu_batch {
+    unsigned refs, n;
+    struct pt_cu_op ops[]; /* PT_CU_EMPTY: a barrier, which commands are already */
+};
+
+/* The operations that one is, or that it has. */
+static inline const struct pt_cu_op *pt_cu_op_parts(const struct pt_cu_op *op, unsigned *n)
+{
+    *n = op->work == PT_CU_BATCH ? op->batch->n : 1;
+    return op->work == PT_CU_BATCH ? op->batch->ops : op;
+}
 
 /* Frees what the operation owns. */
 void pt_cu_op_drop(struct pt_cu_op *op);

@@ -16,6 +16,7 @@
 #include "runtime/cuda/host_store.h"
 #include "runtime/cuda/log.h"
 #include "runtime/cuda/op.h"
+#include "runtime/cuda/op_footprint.h"
 #include "runtime/cuda/range.h"
 #include "runtime/engine.h"
 #include "runtime/finding.h"
@@ -110,43 +111,6 @@ static void drop_oldest(void)
         }
 }
 
-static void add_bytes(struct record *r, const void *address, uint64_t bytes, uint32_t use,
-                      enum pt_scope scope)
-{
-    pt_footprint_add(&r->footprint, &(struct pt_footprint_run){.first = (uintptr_t)address,
-                                                               .bytes = bytes,
-                                                               .insn = UINT32_MAX,
-                                                               .use = use,
-                                                               .scope = scope});
-}
-
-/* A word is copied or set at once, as a flag that a kernel polls is. */
-static enum pt_scope scope_of(uint64_t bytes)
-{
-    return bytes <= 8 ? PT_SCOPE_SYS : PT_SCOPE_NONE;
-}
-
-static void add_copy(struct record *r, const struct pt_cu_copy *c)
-{
-    for (size_t i = 0; i < c->depth * c->height; i++) {
-        size_t z = i / c->height, y = i % c->height;
-        add_bytes(r, c->from + z * c->from_slice + y * c->from_pitch, c->width, PT_USE_READ,
-                  scope_of(c->width));
-    }
-    for (size_t i = 0; i < c->depth * c->height; i++) {
-        size_t z = i / c->height, y = i % c->height;
-        add_bytes(r, c->to + z * c->to_slice + y * c->to_pitch, c->width, PT_USE_WRITE,
-                  scope_of(c->width));
-    }
-}
-
-static void add_set(struct record *r, const struct pt_cu_set *s)
-{
-    uint64_t bytes = (uint64_t)s->width * s->element_bytes;
-    for (size_t y = 0; y < s->height; y++)
-        add_bytes(r, s->to + y * s->pitch, bytes, PT_USE_WRITE, scope_of(bytes));
-}
-
 static void add_kernel(struct record *r, struct pt_job *job)
 {
     const struct pt_launch *l = &job->launch;
@@ -159,38 +123,36 @@ static void add_kernel(struct record *r, struct pt_job *job)
 }
 
 /* What it accesses, but for what a kernel will. False: nothing. */
-static bool fill(struct record *r, struct pt_cu_op *op)
+/* What the record says of it. NULL: there is nothing to say. */
+static const char *name_of(const struct pt_cu_op *op)
 {
     switch (op->work) {
-    case PT_CU_KERNEL_LAUNCH:
-        add_kernel(r, op->launch.job);
-        return true;
     case PT_CU_COPY:
-        r->what = "the copy";
-        add_copy(r, &op->copy);
-        return true;
+        return "the copy";
     case PT_CU_SET:
-        r->what = "the memset";
-        add_set(r, &op->set);
-        return true;
+        return "the memset";
     case PT_CU_FREE_POOLED:
-        r->what = "the free";
-        r->is_free = true;
-        if (!op->free.range->void_frees)
-            add_bytes(r, (void *)(uintptr_t)op->free.range->first, op->free.range->bytes,
-                      PT_USE_WRITE, PT_SCOPE_NONE);
-        return true;
+        return "the free";
     case PT_CU_WAIT_VALUE:
     case PT_CU_WRITE_VALUE:
-        r->what = "the stream";
-        add_bytes(r, op->value.address, op->value.bytes,
-                  op->work == PT_CU_WRITE_VALUE ? PT_USE_WRITE : PT_USE_READ, PT_SCOPE_SYS);
-        if (op->work == PT_CU_WRITE_VALUE)
-            pt_footprint_add_release(&r->footprint, (uintptr_t)op->value.address);
-        return true;
+    case PT_CU_BATCH:
+        return "the stream";
     default:
-        return false;
+        return NULL;
     }
+}
+
+static bool fill(struct record *r, struct pt_cu_op *op)
+{
+    if (op->work == PT_CU_KERNEL_LAUNCH) {
+        add_kernel(r, op->launch.job);
+        return true;
+    }
+    r->what = name_of(op);
+    r->is_free = op->work == PT_CU_FREE_POOLED;
+    if (r->what)
+        pt_cu_op_footprint_add(op, &r->footprint);
+    return r->what != NULL;
 }
 
 /* ---- comparing ------------------------------------------------------------------------------- */

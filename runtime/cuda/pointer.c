@@ -84,8 +84,10 @@ static CUresult attribute_of(const struct pt_cu_range *r, CUdeviceptr address,
             r ? CU_MEM_ACCESS_FLAGS_PROT_READWRITE : CU_MEM_ACCESS_FLAGS_PROT_NONE, sizeof(int)};
         break;
     case CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE:
-        *value = (struct value){r && r->memory == PT_CU_POOLED ? (uintptr_t)r->owner : 0,
-                                sizeof(CUmemoryPool)};
+        *value = (struct value){
+            r && (r->memory == PT_CU_POOLED || r->memory == PT_CU_IMPORTED) ? (uintptr_t)r->owner
+                                                                            : 0,
+            sizeof(CUmemoryPool)};
         break;
     case CU_POINTER_ATTRIBUTE_P2P_TOKENS:
         return CUDA_ERROR_NOT_SUPPORTED;

@@ -31,7 +31,7 @@ struct pt_cu_range {
     CUdevice device;
     uint64_t id;
     /* PT_CU_DEVICE: a graph's block, or NULL; PT_CU_POOLED: the pool; PT_CU_MAPPED,
-     * PT_CU_MULTICAST: what is mapped */
+     * PT_CU_MULTICAST: what is mapped; PT_CU_IMPORTED: the imported pool, or NULL */
     void *owner;
     uint64_t offset; /* PT_CU_MAPPED, PT_CU_MULTICAST: in that */
     /* PT_CU_MAPPED, PT_CU_MULTICAST: CUmemAccess_flags, two bits a device, and the host's; `flags`:
@@ -54,8 +54,10 @@ struct pt_cu_range {
     CUmemLocation preferred, prefetched;
     uint64_t accessed_by; /* devices, bits; the host is bit 63 */
     uint64_t pages_before,
-        pages_bytes; /* PT_CU_IMPORTED, PT_CU_EXTERNAL: what was mapped around it */
-    int fd;          /* the file behind it once an IPC handle was asked for; -1: none */
+        pages_bytes;  /* PT_CU_IMPORTED, PT_CU_EXTERNAL: what was mapped around it */
+    uint64_t inode;   /* PT_CU_IMPORTED: of the file */
+    unsigned imports; /* PT_CU_IMPORTED, of a pool: so often */
+    int fd;           /* the file behind it once an IPC handle was asked for; -1: none */
 };
 
 /* The range that holds `address`, or NULL. */

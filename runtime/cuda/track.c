@@ -126,9 +126,10 @@ static bool describe(struct pt_cu_op *op, struct pt_cu_traced *t)
         t->what = PT_CU_TRACED_WAIT;
         t->name = op->work == PT_CU_CALLBACK ? "stream callback" : "host function";
         return true;
+    case PT_CU_BATCH:
     case PT_CU_WAIT_VALUE:
         t->what = PT_CU_TRACED_WAIT;
-        t->name = "wait for value";
+        t->name = op->work == PT_CU_BATCH ? "values" : "wait for value";
         return true;
     default:
         return false;

@@ -332,7 +332,7 @@ static void check_memory(void)
     CHECK_CU(cuGraphDestroyNode(release), CUDA_ERROR_NOT_SUPPORTED);
     CHECK_CU(cuMemFree_v2(p.dptr), CUDA_ERROR_INVALID_VALUE); /* nothing has allocated it */
     OK(cuGraphInstantiateWithFlags(&exec, graph, 0));
-    CHECK_CU(cuGraphInstantiateWithFlags(&second, graph, 0), CUDA_ERROR_INVALID_VALUE);
+    CHECK_CU(cuGraphInstantiateWithFlags(&second, graph, 0), CUDA_ERROR_NOT_SUPPORTED);
     OK(cuGraphLaunch(exec, NULL));
     OK(cuGraphLaunch(exec, NULL));
     OK(cuGraphDestroy(graph));

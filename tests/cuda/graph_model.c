@@ -352,9 +352,7 @@ static void instantiate(struct sequence *s)
     OK(cuGraphInstantiateWithFlags(
         &s->exec, s->graph, s->frees_first ? CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH : 0));
     s->of_exec = copy_of(s->model);
-    if (has_kind(s->model, ALLOC, ALLOC))
-        CHECK_CU(cuGraphInstantiateWithFlags(&second, s->graph, 0), CUDA_ERROR_INVALID_VALUE);
-    else if (has_kind(s->model, IF, SWITCH))
+    if (has_kind(s->model, ALLOC, ALLOC) || has_kind(s->model, IF, SWITCH))
         CHECK_CU(cuGraphInstantiateWithFlags(&second, s->graph, 0), CUDA_ERROR_NOT_SUPPORTED);
 }
 

@@ -23,7 +23,9 @@ extern const unsigned n_our_facts, n_their_facts;
     X(CUDA_RESOURCE_DESC) X(CUDA_TEXTURE_DESC) X(CUDA_RESOURCE_VIEW_DESC) \
     X(CUgraphNodeType) X(CUresult) X(CUdeviceptr) X(CUdevResource) X(CUtensorMap) \
     X(CUDA_EXTERNAL_MEMORY_HANDLE_DESC) X(CUDA_EXTERNAL_MEMORY_BUFFER_DESC) \
-    X(CUtensorMapDataType)
+    X(CUtensorMapDataType) \
+    X(CUDA_EXTERNAL_SEMAPHORE_HANDLE_DESC) \
+    X(CUmemcpyAttributes) X(CUDA_MEMCPY3D_BATCH_OP) X(CUDA_BATCH_MEM_OP_NODE_PARAMS)
 #define OFFSETS(X) \
     X(CUDA_MEMCPY2D, srcPitch) X(CUDA_MEMCPY2D, dstMemoryType) X(CUDA_MEMCPY2D, Height) \
     X(CUDA_MEMCPY3D, srcHeight) X(CUDA_MEMCPY3D, dstXInBytes) X(CUDA_MEMCPY3D, dstArray) \
@@ -37,7 +39,12 @@ extern const unsigned n_our_facts, n_their_facts;
     X(CUDA_KERNEL_NODE_PARAMS, ctx) X(CUDA_MEMSET_NODE_PARAMS, height) \
     X(CUDA_ARRAY3D_DESCRIPTOR, Flags) X(CUdevprop, textureAlign) \
     X(CUdevResource, sm) X(CUdevResource, sm.smCoscheduledAlignment) \
-    X(CUgraphExecUpdateResultInfo, errorFromNode)
+    X(CUgraphExecUpdateResultInfo, errorFromNode) \
+    X(CUmemcpyAttributes, flags) X(CUmemcpy3DOperand, op.ptr.locHint) \
+    X(CUmemcpy3DOperand, op.array.offset) X(CUDA_MEMCPY3D_BATCH_OP, extent) \
+    X(CUDA_MEMCPY3D_BATCH_OP, flags) X(CUDA_BATCH_MEM_OP_NODE_PARAMS, flags) \
+    X(CUDA_EXTERNAL_SEMAPHORE_HANDLE_DESC, flags) \
+    X(CUgraphNodeParams, memOp)
 #define VALUES(X) \
     X(CU_TENSOR_MAP_DATA_TYPE_TFLOAT32_FTZ) X(CU_TENSOR_MAP_DATA_TYPE_BFLOAT16) \
     X(CU_TENSOR_MAP_INTERLEAVE_32B) X(CU_TENSOR_MAP_SWIZZLE_128B) \
