@@ -12,6 +12,7 @@
 #include "backend/jit/llvm/fault.h"
 #include "backend/jit/value/registers.h"
 #include "backend/jit/warp/ldmatrix.h"
+#include "backend/jit/warp/match.h"
 #include "backend/jit/warp/mma.h"
 
 /* ---- who takes part -------------------------------------------------------------------------- */
@@ -35,8 +36,7 @@ static void test_members(const struct jit *j, unsigned first, LLVMValueRef membe
         who.lanes[u] = jit_mask_from_bits(j, bits);
     }
     LLVMValueRef parted = LLVMBuildICmp(j->code->b, LLVMIntNE, here, jit_i32(j, UINT32_MAX), "");
-    jit_fault_raise_if(j, LLVMBuildAnd(j->code->b, bad, parted, ""), PT_FAULT_MASK,
-                       &who);
+    jit_fault_raise_if(j, LLVMBuildAnd(j->code->b, bad, parted, ""), PT_FAULT_MASK, &who);
 }
 
 /* The member mask is the same in all lanes: then those that are here take part. */
@@ -321,65 +321,6 @@ static void read_chunks(const struct jit *j, unsigned first, enum pt_type type, 
         a[u] = jit_registers_read(j, operand(j, 1), first + u, type, j->unit->width, false);
 }
 
-/* Each lane's mask is made bit by bit: lanes that have what lane i has. */
-static void match_bit_by_bit(const struct jit *j, const LLVMValueRef *a, LLVMValueRef here,
-                             LLVMValueRef *masks)
-{
-    LLVMTypeRef lanes = jit_int_type(j, 32, j->unit->width);
-    for (unsigned u = 0; u < jit_warp_chunks(j); u++)
-        masks[u] = LLVMConstNull(lanes);
-    for (unsigned i = 0; i < PT_WARP_SIZE; i++) {
-        LLVMValueRef one = jit_splat(j, jit_lane(j, a[i / j->unit->width], i % j->unit->width));
-        LLVMValueRef bit = LLVMBuildAnd(j->code->b, here, jit_each(j, UINT32_C(1) << i), "");
-        for (unsigned u = 0; u < jit_warp_chunks(j); u++) {
-            LLVMValueRef is_equal = LLVMBuildICmp(j->code->b, LLVMIntEQ, a[u], one, "");
-            LLVMValueRef more =
-                LLVMBuildSelect(j->code->b, is_equal, bit, LLVMConstNull(lanes), "");
-            masks[u] = LLVMBuildOr(j->code->b, masks[u], more, "");
-        }
-    }
-}
-
-/* A load or store that LLVM leaves as it is: it would make moves out of and into vectors, lane by
- * lane, of what goes through memory. */
-static LLVMValueRef keep(LLVMValueRef access, unsigned alignment)
-{
-    LLVMSetVolatile(access, true);
-    LLVMSetAlignment(access, alignment);
-    return access;
-}
-
-/* Where comparisons give bits: which lanes have what lane i has is, as who equals whom goes both
- * ways, the mask of lane i. Values and masks go through memory. */
-static void match_row_by_row(const struct jit *j, const LLVMValueRef *a, LLVMValueRef here,
-                             LLVMValueRef *masks)
-{
-    LLVMBuilderRef b = j->code->b;
-    LLVMTypeRef element = LLVMGetElementType(LLVMTypeOf(a[0])),
-                lanes = jit_int_type(j, 32, j->unit->width),
-                chunk = LLVMIntTypeInContext(j->code->context, j->unit->width);
-    unsigned width = j->unit->width, bytes = LLVMGetIntTypeWidth(element) / 8;
-    LLVMValueRef values = jit_alloca(j, LLVMArrayType2(element, PT_WARP_SIZE), "values");
-    LLVMValueRef rows = jit_alloca(j, LLVMArrayType2(LLVMTypeOf(jit_i32(j, 0)), PT_WARP_SIZE), "");
-    LLVMSetAlignment(values, 64);
-    LLVMSetAlignment(rows, 64);
-    for (unsigned u = 0; u < jit_warp_chunks(j); u++)
-        keep(LLVMBuildStore(b, a[u], jit_at(j, values, jit_i64(j, u * width * bytes))), bytes);
-    for (unsigned i = 0; i < PT_WARP_SIZE; i++) {
-        LLVMValueRef at = jit_at(j, values, jit_i64(j, i * bytes));
-        LLVMValueRef one = jit_splat(j, keep(LLVMBuildLoad2(b, element, at, ""), bytes));
-        for (unsigned u = 0; u < jit_warp_chunks(j); u++) {
-            LLVMValueRef is_equal = LLVMBuildICmp(b, LLVMIntEQ, a[u], one, "");
-            at = jit_at(j, rows, jit_i64(j, i * 4 + u * width / 8));
-            keep(LLVMBuildStore(b, LLVMBuildBitCast(b, is_equal, chunk, ""), at), width / 8);
-        }
-    }
-    for (unsigned u = 0; u < jit_warp_chunks(j); u++) {
-        LLVMValueRef at = jit_at(j, rows, jit_i64(j, u * width * 4));
-        masks[u] = LLVMBuildAnd(b, keep(LLVMBuildLoad2(b, lanes, at, ""), 4), here, "");
-    }
-}
-
 static bool match_any(const struct jit *j, unsigned first)
 {
     LLVMValueRef a[JIT_COPIES], masks[JIT_COPIES];
@@ -387,10 +328,7 @@ static bool match_any(const struct jit *j, unsigned first)
     if (!has_one_mask(j, first, 2))
         return false;
     read_chunks(j, first, (enum pt_type)j->form->type[0], a);
-    if (j->unit->cpu->has_mask_registers && j->unit->width >= 8)
-        match_row_by_row(j, a, here, masks);
-    else
-        match_bit_by_bit(j, a, here, masks);
+    jit_match_find(j, operand(j, 1), a, here, masks);
     for (unsigned u = 0; u < jit_warp_chunks(j); u++)
         jit_registers_write(j, operand(j, 0), first + u, masks[u], j->unit->width, false);
     return true;
