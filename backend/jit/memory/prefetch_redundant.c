@@ -1,7 +1,8 @@
-/* Prefetches that others make redundant: which accesses of straight code lie behind others: by less
- * than a line, or by what all CTAs agree on, as the rows and planes before a point of a stencil.
- * CTAs go upwards, so what lies behind was there for CTAs before: only those in front ask for what
- * later ones will touch. Addresses are taken apart into sums of products of registers and numbers.
+/* Prefetches that others make redundant: which accesses lie behind others of their loop, or of
+ * straight code: by less than a line, or, in straight code, by what all CTAs agree on, as the rows
+ * and planes before a point of a stencil. CTAs go upwards, so what lies behind was there for CTAs
+ * before: only those in front ask for what later ones will touch. Addresses are taken apart into
+ * sums of products of registers and numbers.
  */
 #include "backend/jit/memory/prefetch_redundant.h"
 
@@ -114,7 +115,7 @@ static void add(const struct jit *j, struct sum *s, const struct pt_operand *o, 
     }
 }
 
-/* The register, with its offset, through which straight code touches memory far away; NULL: the
+/* The register, with its offset, through which the instruction touches memory far away; NULL: the
  * instruction does not. */
 static const struct pt_operand *address_of(const struct jit *j, const struct pt_insn *insn)
 {
@@ -148,7 +149,8 @@ static bool is_of_cta(const struct jit *j, uint32_t term)
     return j->facts->uniformity->regs[term].level == PT_LEVEL_CTA;
 }
 
-/* a - b is a sum of what is subtracted alone; or nearly nothing, and b comes first. */
+/* a - b is nearly nothing, and b comes first; or a sum of what is subtracted alone, in straight
+ * code: rounds of a loop may lie further apart than a cache remembers. */
 static bool is_behind(const struct jit *j, struct sum a, const struct sum *b, bool b_is_first)
 {
     if (!b->is_known)
@@ -161,7 +163,7 @@ static bool is_behind(const struct jit *j, struct sum a, const struct sum *b, bo
     for (unsigned i = 0; i < a.n; i++)
         if ((int64_t)a.by[i] > 0 || !is_of_cta(j, a.term[i]))
             return false;
-    return true;
+    return !j->unit->f->blocks.v[j->block].loop;
 }
 
 bool jit_prefetch_redundant_applies(const struct jit *j)
@@ -169,12 +171,14 @@ bool jit_prefetch_redundant_applies(const struct jit *j)
     uint32_t at = (uint32_t)(j->insn - j->unit->f->insns.v),
              from = at > JIT_PREFETCH_REDUNDANT_NEAR ? at - JIT_PREFETCH_REDUNDANT_NEAR : 0;
     const struct pt_operand *address = address_of(j, j->insn);
+    uint32_t loop = j->unit->f->blocks.v[j->block].loop;
     struct sum a = {0};
     if (address)
         a = sum_of(j, address);
     for (uint32_t b = 0; a.is_known && b < j->unit->f->blocks.n; b++) {
         const struct pt_block *block = &j->unit->f->blocks.v[b];
-        for (uint32_t i = block->first; !block->loop && i < block->first + block->count; i++) {
+        uint32_t end = block->loop == loop ? block->first + block->count : block->first;
+        for (uint32_t i = block->first; i < end; i++) {
             if (i < from || i > at + JIT_PREFETCH_REDUNDANT_NEAR || i == at ||
                 !address_of(j, &j->unit->f->insns.v[i]))
                 continue;
