@@ -21,18 +21,19 @@ static pthread_once_t once = PTHREAD_ONCE_INIT;
 static char *triple;
 
 /* The scheduler compares each access of a block with all before it, up to so many: that time grows
- * with their square. */
-static void bound_scheduler(void)
+ * with their square. Loop strength reduction keeps a loop as it is where that is cheaper by its own
+ * count: it makes a variable of each sum of the loop's, which large loops then keep in memory. */
+static void set_options(void)
 {
     char option[64];
     snprintf(option, sizeof option, "-dag-maps-huge-region=%d", JIT_SCHEDULER_ACCESSES);
-    const char *const words[] = {"ptera", option};
-    LLVMParseCommandLineOptions(2, words, NULL);
+    const char *const words[] = {"ptera", option, "-lsr-drop-solution"};
+    LLVMParseCommandLineOptions(sizeof words / sizeof *words, words, NULL);
 }
 
 static void start_llvm(void)
 {
-    bound_scheduler();
+    set_options();
     LLVMInitializeNativeTarget();
     LLVMInitializeNativeAsmPrinter();
     LLVMInitializeNativeAsmParser();
