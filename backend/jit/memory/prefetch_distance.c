@@ -228,11 +228,47 @@ static bool is_followed(const struct jit *j, struct slope x)
            x.is_constant && x.constant < j->unit->machine->stream_bytes;
 }
 
+static bool are_operands_of_column(const struct jit_facts *a, uint32_t at, struct jit_met *met);
+
+/* The same for all threads and CTAs that differ in y and z alone. */
+static bool is_of_column(const struct jit_facts *a, const struct pt_operand *o, struct jit_met *met)
+{
+    _Static_assert(PT_SREG_nctaid_z == PT_SREG_nctaid_x + 2, "sreg.def");
+    if (o->kind == PT_OPND_SREG)
+        return o->index == PT_SREG_tid_x || o->index == PT_SREG_ctaid_x ||
+               (o->index >= PT_SREG_ntid_x && o->index <= PT_SREG_ntid_z) ||
+               (o->index >= PT_SREG_nctaid_x && o->index <= PT_SREG_nctaid_z);
+    if (o->kind == PT_OPND_REG)
+        return jit_def_use_all(a, o->index, met, are_operands_of_column);
+    return o->kind == PT_OPND_IMM || o->kind == PT_OPND_SYM;
+}
+
+static bool are_operands_of_column(const struct jit_facts *a, uint32_t at, struct jit_met *met)
+{
+    const struct pt_insn *insn = &a->unit->f->insns.v[at];
+    bool is_pure = jit_def_use_may_repeat(a, insn);
+    if (!is_pure || (pt_insn_form(a->unit->m, insn)->effects & PT_FX_READ))
+        return is_pure; /* a parameter */
+    for (uint32_t i = 1; i < insn->n_operands; i++)
+        if (!is_of_column(a, &a->unit->f->operands.v[insn->operands + i], met))
+            return false;
+    return true;
+}
+
+/* All rows of threads touch the same, so that it is at hand but for the first, and where CTAs have
+ * rows, too, CTAs before have touched it: a matrix' row, in an update of rank one. */
+static bool repeats_in_rows(const struct jit *j, const struct pt_operand *o)
+{
+    const uint32_t *block = j->facts->uniformity->shape.block;
+    struct jit_met met = {.n = 0};
+    return block[1] * block[2] > 1 && is_of_column(j->facts, o, &met);
+}
+
 LLVMValueRef jit_prefetch_distance_behind(const struct jit *j, uint32_t reg)
 {
     struct pt_operand o = {.kind = PT_OPND_REG, .index = reg};
     struct slope x = slope_of(j, &o, PT_SREG_ctaid_x, 0), y = slope_of(j, &o, PT_SREG_ctaid_y, 0);
-    if (is_followed(j, x))
+    if (is_followed(j, x) || repeats_in_rows(j, &o))
         return NULL;
     return x.is_known && y.is_known ? distance_ahead(j, x, y) : jit_i64(j, JIT_PREFETCH_BEHIND);
 }

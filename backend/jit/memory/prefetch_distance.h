@@ -5,7 +5,7 @@
 #include "backend/jit/jit.h"
 
 /* From what straight code touches through a register to what a later CTA will, in bytes (i64);
- * NULL: the machine follows by itself. */
+ * NULL: the machine follows by itself, or others touch it before. */
 LLVMValueRef jit_prefetch_distance_behind(const struct jit *j, uint32_t reg);
 
 /* The same in a loop whose rounds differ by threads alone; NULL: where a later CTA does that is not
