@@ -311,8 +311,13 @@ typedef union CUlaunchAttributeValue_union {
     struct {
         unsigned x, y, z;
     } preferredClusterDim;
+    struct {
+        int deviceUpdatable;
+        struct CUgraphDeviceUpdatableNode_st *devNode;
+    } deviceUpdatableKernelNode;
     unsigned sharedMemCarveout;
 } CUlaunchAttributeValue;
+typedef struct CUgraphDeviceUpdatableNode_st *CUgraphDeviceNode;
 typedef CUlaunchAttributeValue CUstreamAttrValue, CUkernelNodeAttrValue;
 typedef CUlaunchAttributeID CUstreamAttrID, CUkernelNodeAttrID;
 
@@ -952,6 +957,11 @@ typedef struct CUDA_EXTERNAL_MEMORY_BUFFER_DESC_st {
     unsigned long long offset, size;
     unsigned flags, reserved[16];
 } CUDA_EXTERNAL_MEMORY_BUFFER_DESC;
+typedef struct CUDA_EXTERNAL_MEMORY_MIPMAPPED_ARRAY_DESC_st {
+    unsigned long long offset;
+    CUDA_ARRAY3D_DESCRIPTOR arrayDesc;
+    unsigned numLevels, reserved[16];
+} CUDA_EXTERNAL_MEMORY_MIPMAPPED_ARRAY_DESC;
 
 /* ---- tensor maps ----------------------------------------------------------------------------- */
 

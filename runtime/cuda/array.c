@@ -7,10 +7,10 @@
 #include "runtime/cuda/command.h"
 #include "runtime/cuda/context_list.h"
 #include "runtime/cuda/current.h"
-#include "runtime/cuda/device.h"
 #include "runtime/cuda/driver.h"
 #include "runtime/cuda/entry.h"
 #include "runtime/cuda/handle.h"
+#include "runtime/cuda/ipc.h"
 #include "runtime/cuda/range.h"
 
 enum { LEVELS_MAX = 17 };
@@ -168,7 +168,9 @@ void pt_cu_array_delete(CUarray array)
     while (*place != array)
         place = &(*place)->next;
     *place = array->next;
-    if (array->texels)
+    if (array->texels && array->texels->memory == PT_CU_EXTERNAL)
+        pt_cu_ipc_close(array->texels);
+    else if (array->texels)
         pt_cu_block_free(array->texels);
     if (array->mipmap && array->mipmap->levels[0] == array)
         pt_cu_handle_delete(array->mipmap);
@@ -332,9 +334,17 @@ static unsigned count_levels(const CUDA_ARRAY3D_DESCRIPTOR *d)
     return n < LEVELS_MAX ? n : LEVELS_MAX;
 }
 
-/* All levels lie in one piece of memory. */
+/* Where memory for all levels is had, in one piece. */
+typedef CUresult give_memory(void *ud, CUcontext ctx, size_t bytes, struct pt_cu_range **range);
+
+static CUresult give_texels(void *ud, CUcontext ctx, size_t bytes, struct pt_cu_range **range)
+{
+    (void)ud;
+    return pt_cu_block_alloc(ctx, bytes, PT_CU_TEXELS, range);
+}
+
 static CUresult make_levels(CUmipmappedArray m, CUcontext ctx, CUDA_ARRAY3D_DESCRIPTOR d,
-                            unsigned n)
+                            unsigned n, give_memory *give, void *ud)
 {
     bool layered = (d.Flags & (CUDA_ARRAY3D_LAYERED | CUDA_ARRAY3D_CUBEMAP)) != 0;
     size_t bytes = 0;
@@ -349,7 +359,7 @@ static CUresult make_levels(CUmipmappedArray m, CUcontext ctx, CUDA_ARRAY3D_DESC
         d.Height = halve(d.Height, false);
         d.Depth = halve(d.Depth, layered);
     }
-    CUresult r = pt_cu_block_alloc(ctx, bytes, PT_CU_TEXELS, &m->levels[0]->texels);
+    CUresult r = give(ud, ctx, bytes, &m->levels[0]->texels);
     if (r != CUDA_SUCCESS)
         return r;
     uint8_t *data = (uint8_t *)(uintptr_t)m->levels[0]->texels->first;
@@ -377,6 +387,21 @@ static CUresult check_levels(const CUDA_ARRAY3D_DESCRIPTOR *d)
     return check_descriptor(d);
 }
 
+static CUresult new_mipmap(CUmipmappedArray *out, const CUDA_ARRAY3D_DESCRIPTOR *descriptor,
+                           unsigned levels, give_memory *give, void *ud)
+{
+    CUcontext ctx;
+    CUresult r = pt_cu_current_get(&ctx);
+    CUmipmappedArray m = r == CUDA_SUCCESS ? pt_cu_handle_new(PT_CU_MIPMAP, sizeof *m) : NULL;
+    if (r == CUDA_SUCCESS)
+        r = m ? make_levels(m, ctx, *descriptor, levels, give, ud) : CUDA_ERROR_OUT_OF_MEMORY;
+    if (r == CUDA_SUCCESS)
+        *out = m;
+    else if (m)
+        delete_mipmap(m);
+    return r;
+}
+
 /* 0 levels are one. */
 static CUresult create_mipmap(CUmipmappedArray *out, const CUDA_ARRAY3D_DESCRIPTOR *descriptor,
                               unsigned levels)
@@ -387,17 +412,18 @@ static CUresult create_mipmap(CUmipmappedArray *out, const CUDA_ARRAY3D_DESCRIPT
         r = out && descriptor ? check_levels(descriptor) : CUDA_ERROR_INVALID_VALUE;
     if (r != CUDA_SUCCESS)
         return r;
-    levels = levels ? levels : 1;
-    CUmipmappedArray m = pt_cu_handle_new(PT_CU_MIPMAP, sizeof *m);
-    if (!m)
-        return CUDA_ERROR_OUT_OF_MEMORY;
     unsigned most = count_levels(descriptor);
-    r = make_levels(m, ctx, *descriptor, levels < most ? levels : most);
-    if (r == CUDA_SUCCESS)
-        *out = m;
-    else
-        delete_mipmap(m);
-    return r;
+    levels = levels ? levels : 1;
+    return new_mipmap(out, descriptor, levels < most ? levels : most, give_texels, NULL);
+}
+
+CUresult pt_cu_array_make_over(CUmipmappedArray *out, const CUDA_ARRAY3D_DESCRIPTOR *descriptor,
+                               unsigned levels, give_memory *give, void *ud)
+{
+    CUresult r = check_levels(descriptor);
+    if (r == CUDA_SUCCESS && (!levels || levels > count_levels(descriptor)))
+        r = CUDA_ERROR_INVALID_VALUE;
+    return r == CUDA_SUCCESS ? new_mipmap(out, descriptor, levels, give, ud) : r;
 }
 
 CUresult cuMipmappedArrayCreate(CUmipmappedArray *array, const CUDA_ARRAY3D_DESCRIPTOR *descriptor,
@@ -451,33 +477,4 @@ static CUresult destroy_mipmap(CUmipmappedArray m)
 CUresult cuMipmappedArrayDestroy(CUmipmappedArray array)
 {
     return API(destroy_mipmap(array));
-}
-
-/* ---- what textures of linear memory can be --------------------------------------------------- */
-
-enum { LINEAR_MOST = 4, LINEAR_BYTES = 16 }; /* by MAXIMUM_TEXTURE1D_LINEAR_WIDTH */
-
-/* As an H100 tells it: four times the attribute's width, as long as that is 16 bytes for each. */
-static CUresult texture_width(size_t *most, CUarray_format format, unsigned channels,
-                              CUdevice device)
-{
-    CUresult r = pt_cu_driver_check();
-    size_t texel = pt_cu_array_channel_bytes(format) * channels;
-    if (r == CUDA_SUCCESS && (!most || !texel || channels == 3 || channels > 4))
-        r = CUDA_ERROR_INVALID_VALUE;
-    if (r == CUDA_SUCCESS && !pt_cu_device_is_valid(device))
-        r = CUDA_ERROR_INVALID_DEVICE;
-    if (r != CUDA_SUCCESS)
-        return r;
-    size_t width =
-        (size_t)pt_cu_device_attribute(CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE1D_LINEAR_WIDTH, device);
-    size_t by_bytes = width * LINEAR_BYTES / texel;
-    *most = by_bytes < width * LINEAR_MOST ? by_bytes : width * LINEAR_MOST;
-    return CUDA_SUCCESS;
-}
-
-CUresult cuDeviceGetTexture1DLinearMaxWidth(size_t *most, CUarray_format format, unsigned channels,
-                                            CUdevice device)
-{
-    return API(texture_width(most, format, channels, device));
 }

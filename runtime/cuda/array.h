@@ -35,6 +35,11 @@ enum { PT_CU_ARRAY_10_10_10_2 = 0x50 };
 /* 0: no format of numbers. */
 size_t pt_cu_array_channel_bytes(CUarray_format format);
 void pt_cu_array_delete(CUarray array);
+/* One over memory that is given: all levels behind each other, in rows, each as it would be
+ * allocated. */
+CUresult pt_cu_array_make_over(
+    CUmipmappedArray *out, const CUDA_ARRAY3D_DESCRIPTOR *descriptor, unsigned levels,
+    CUresult (*give)(void *ud, CUcontext ctx, size_t bytes, struct pt_cu_range **range), void *ud);
 /* A level of a mipmapped array, and how many there are. */
 CUarray pt_cu_array_level(CUmipmappedArray mipmap, unsigned level);
 unsigned pt_cu_array_n_levels(CUmipmappedArray mipmap);

@@ -126,6 +126,7 @@ CUresult pt_cu_block_alloc(CUcontext ctx, size_t bytes, enum pt_cu_memory memory
         return CUDA_ERROR_OUT_OF_MEMORY;
     }
     pt_cu_driver.devices[ctx->device].used_bytes += charged;
+    pt_cu_driver.managed_bytes += memory == PT_CU_MANAGED ? bytes : 0;
     *out = range;
     pt_cu_overlap_allocated(range->first, bytes);
     if (memory == PT_CU_DEVICE || memory == PT_CU_POOLED)
@@ -146,6 +147,7 @@ void pt_cu_block_release(struct pt_cu_range *range)
 {
     CUcontext ctx = range->ctx;
     pt_cu_driver.devices[range->device].used_bytes -= range->charged;
+    pt_cu_driver.managed_bytes -= range->memory == PT_CU_MANAGED ? range->bytes : 0;
     if (keep(range))
         return;
     pt_mem_free(&ctx->engine->mem, (void *)(uintptr_t)range->first, PT_MEM_BUFFER);

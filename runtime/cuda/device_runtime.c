@@ -12,6 +12,7 @@
 #include "runtime/cuda/context_list.h"
 #include "runtime/cuda/device_call.h"
 #include "runtime/cuda/device_query.h"
+#include "runtime/cuda/device_update.h"
 #include "runtime/cuda/exec_launch.h"
 #include "runtime/cuda/error.h"
 #include "runtime/cuda/function.h"

@@ -32,6 +32,7 @@ struct pt_cu_driver {
     int shown[PT_CU_DEVICES_MAX]; /* by the device: which board it is */
     struct pt_cu_device *devices;
     size_t device_bytes;     /* memory of each */
+    size_t managed_bytes;    /* that are allocated */
     bool launches_block;     /* CUDA_LAUNCH_BLOCKING=1: they return when the kernel is done */
     bool loads_eagerly;      /* CUDA_MODULE_LOADING=EAGER */
     bool waits_for_debugger; /* CUDA_DEVICE_WAITS_ON_EXCEPTION=1: where a kernel fails */

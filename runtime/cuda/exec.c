@@ -15,6 +15,7 @@
 #include "runtime/cuda/graph_memory.h"
 #include "runtime/cuda/handle.h"
 #include "runtime/cuda/stream.h"
+#include "runtime/cuda/updatable.h"
 
 /* ---- making ---------------------------------------------------------------------------------- */
 
@@ -52,6 +53,10 @@ static CUresult take(CUgraph graph)
     CUresult r = pt_cu_graph_memory_take(graph, true);
     if (r == CUDA_SUCCESS && (r = pt_cu_condition_take(graph, true)) != CUDA_SUCCESS)
         pt_cu_graph_memory_take(graph, false);
+    if (r == CUDA_SUCCESS && (r = pt_cu_updatable_take(graph, true)) != CUDA_SUCCESS) {
+        pt_cu_graph_memory_take(graph, false);
+        pt_cu_condition_take(graph, false);
+    }
     return r;
 }
 
@@ -59,12 +64,14 @@ static void leave(CUgraph graph)
 {
     pt_cu_graph_memory_take(graph, false);
     pt_cu_condition_take(graph, false);
+    pt_cu_updatable_take(graph, false);
 }
 
 void pt_cu_exec_give_graph(CUgraphExec exec, CUgraph clone)
 {
     clone->is_owned = true;
-    clone->has_conditions = pt_cu_condition_is_in(clone);
+    clone->is_read_late = pt_cu_condition_is_in(clone) || pt_cu_updatable_is_in(clone);
+    pt_cu_updatable_point(clone);
     exec->graph = clone;
 }
 

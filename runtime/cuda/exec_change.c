@@ -12,6 +12,7 @@
 #include "runtime/cuda/op.h"
 #include "runtime/cuda/range.h"
 #include "runtime/cuda/stream_memory.h"
+#include "runtime/cuda/updatable.h"
 
 /* ---- one node -------------------------------------------------------------------------------- */
 
@@ -308,6 +309,8 @@ static CUresult update(CUgraphExec exec, CUgraph graph, CUgraphExecUpdateResultI
     CUresult r = pt_cu_exec_check(exec);
     if (r == CUDA_SUCCESS && (!info || !pt_cu_handle_is(graph, PT_CU_GRAPH)))
         r = CUDA_ERROR_INVALID_VALUE;
+    if (r == CUDA_SUCCESS && (pt_cu_updatable_is_in(exec->graph) || pt_cu_updatable_is_in(graph)))
+        r = CUDA_ERROR_NOT_SUPPORTED; /* CUDA's, too */
     if (r == CUDA_SUCCESS)
         r = pt_cu_graph_clone(graph, &clone);
     if (r != CUDA_SUCCESS)

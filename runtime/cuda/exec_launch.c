@@ -79,12 +79,38 @@ static bool run_branch(struct pt_cu_command *command)
     return branch && command->failed == CUDA_SUCCESS && node->branches == CU_GRAPH_COND_TYPE_WHILE;
 }
 
+/* Of a node that kernels may change the kernel is read now. */
+static bool run_updatable(struct pt_cu_command *command)
+{
+    CUgraphNode node = command->more_ud;
+    struct pt_cu_op op;
+    if (command->ctx->error != CUDA_SUCCESS)
+        return false;
+    command->failed = make_op(node, &op);
+    struct pt_cu_command *c =
+        command->failed == CUDA_SUCCESS ? new_command(node, &op, command) : NULL;
+    if (command->failed == CUDA_SUCCESS && !c) {
+        pt_cu_op_drop(&op);
+        command->failed = CUDA_ERROR_OUT_OF_MEMORY;
+    }
+    if (!c)
+        return false;
+    pt_cu_overlap_after(c, command);
+    if (!pt_cu_command_after(command, c)) {
+        pt_cu_command_cancel(c);
+        command->failed = CUDA_ERROR_OUT_OF_MEMORY;
+    }
+    pt_cu_command_start(c);
+    pt_cu_command_put(c);
+    return false;
+}
+
 static CUresult launch_node(CUgraphNode node, struct pt_cu_command *begin,
                             struct pt_cu_command *end)
 {
     struct pt_cu_op op = {.work = PT_CU_EMPTY};
-    bool is_child = node->n_inner && !node->condition;
-    CUresult r = node->n_inner ? CUDA_SUCCESS : make_op(node, &op);
+    bool is_child = node->n_inner && !node->condition, is_late = node->condition || node->updatable;
+    CUresult r = node->n_inner || is_late ? CUDA_SUCCESS : make_op(node, &op);
     struct pt_cu_command *first = NULL,
                          *c = r == CUDA_SUCCESS ? new_command(node, &op, begin) : NULL;
     if (r == CUDA_SUCCESS && !c) {
@@ -94,8 +120,8 @@ static CUresult launch_node(CUgraphNode node, struct pt_cu_command *begin,
     if (r != CUDA_SUCCESS)
         return r;
     node->command = c;
-    if (node->condition) {
-        c->more = run_branch;
+    if (is_late) {
+        c->more = node->condition ? run_branch : run_updatable;
         c->more_ud = node;
     }
     first = is_child ? new_command(node, &op, begin) : c;
@@ -209,7 +235,7 @@ static bool prepare(CUgraphExec exec, struct pt_cu_command *begin, struct pt_cu_
 {
     bool is_for_kernels = pt_cu_graph_exec_is_for_kernels(exec);
     make_one(begin, end);
-    if (!exec->graph->has_conditions && !is_for_kernels)
+    if (!exec->graph->is_read_late && !is_for_kernels)
         return true;
     struct pt_cu_environment *e = pt_cu_environment_of(end, end_launch);
     if (!e)

@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "runtime/cuda/array.h"
 #include "runtime/cuda/current.h"
 #include "runtime/cuda/driver.h"
 #include "runtime/cuda/entry.h"
@@ -70,40 +71,78 @@ static CUresult check(CUexternalMemory memory)
                : r;
 }
 
-/* A part of it, which stays until cuMemFree, whatever becomes of the handle. */
-static CUresult map(CUdeviceptr *out, CUexternalMemory memory,
-                    const CUDA_EXTERNAL_MEMORY_BUFFER_DESC *d)
+/* A part of it, which stays until it is freed, whatever becomes of the handle. */
+static CUresult map(CUexternalMemory memory, size_t offset, size_t size, CUcontext ctx,
+                    struct pt_cu_range **out)
 {
-    CUcontext ctx;
-    CUresult r = check(memory);
-    if (r == CUDA_SUCCESS)
-        r = pt_cu_current_get(&ctx);
-    if (r != CUDA_SUCCESS)
-        return r;
-    if (!out || !d || !d->size || d->flags || d->offset > memory->bytes ||
-        d->size > memory->bytes - d->offset)
+    if (!size || offset > memory->bytes || size > memory->bytes - offset)
         return CUDA_ERROR_INVALID_VALUE;
-    size_t before = d->offset % (size_t)sysconf(_SC_PAGESIZE), bytes = before + d->size;
-    uint8_t *pages = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, memory->fd,
-                          (off_t)(d->offset - before));
+    size_t before = offset % (size_t)sysconf(_SC_PAGESIZE), bytes = before + size;
+    uint8_t *pages =
+        mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, memory->fd, (off_t)(offset - before));
     if (pages == MAP_FAILED)
         return CUDA_ERROR_MAP_FAILED;
-    struct pt_cu_range *range =
-        pt_cu_range_add((uintptr_t)pages + before, d->size, PT_CU_EXTERNAL, ctx);
-    if (!range) {
+    *out = pt_cu_range_add((uintptr_t)pages + before, size, PT_CU_EXTERNAL, ctx);
+    if (!*out) {
         munmap(pages, bytes);
         return CUDA_ERROR_OUT_OF_MEMORY;
     }
-    range->pages_before = before;
-    range->pages_bytes = bytes;
-    *out = range->first;
+    (*out)->pages_before = before;
+    (*out)->pages_bytes = bytes;
     return CUDA_SUCCESS;
+}
+
+static CUresult map_buffer(CUdeviceptr *out, CUexternalMemory memory,
+                           const CUDA_EXTERNAL_MEMORY_BUFFER_DESC *d)
+{
+    CUcontext ctx;
+    struct pt_cu_range *range;
+    CUresult r = check(memory);
+    if (r == CUDA_SUCCESS)
+        r = pt_cu_current_get(&ctx);
+    if (r == CUDA_SUCCESS && (!out || !d || d->flags))
+        r = CUDA_ERROR_INVALID_VALUE;
+    if (r == CUDA_SUCCESS)
+        r = map(memory, d->offset, d->size, ctx, &range);
+    if (r == CUDA_SUCCESS)
+        *out = range->first;
+    return r;
 }
 
 CUresult cuExternalMemoryGetMappedBuffer(CUdeviceptr *address, CUexternalMemory memory,
                                          const CUDA_EXTERNAL_MEMORY_BUFFER_DESC *desc)
 {
-    return API(map(address, memory, desc));
+    return API(map_buffer(address, memory, desc));
+}
+
+struct part {
+    CUexternalMemory memory;
+    size_t offset;
+};
+
+static CUresult give_part(void *ud, CUcontext ctx, size_t bytes, struct pt_cu_range **range)
+{
+    const struct part *part = ud;
+    return map(part->memory, part->offset, bytes, ctx, range);
+}
+
+static CUresult map_levels(CUmipmappedArray *out, CUexternalMemory memory,
+                           const CUDA_EXTERNAL_MEMORY_MIPMAPPED_ARRAY_DESC *d)
+{
+    CUresult r = check(memory);
+    if (r == CUDA_SUCCESS && (!out || !d))
+        r = CUDA_ERROR_INVALID_VALUE;
+    if (r != CUDA_SUCCESS)
+        return r;
+    struct part part = {memory, d->offset};
+    return pt_cu_array_make_over(out, &d->arrayDesc, d->numLevels, give_part, &part);
+}
+
+CUresult
+cuExternalMemoryGetMappedMipmappedArray(CUmipmappedArray *levels, CUexternalMemory memory,
+                                        const CUDA_EXTERNAL_MEMORY_MIPMAPPED_ARRAY_DESC *desc)
+{
+    return API(map_levels(levels, memory, desc));
 }
 
 static CUresult destroy(CUexternalMemory memory)

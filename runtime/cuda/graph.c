@@ -18,6 +18,7 @@
 #include "runtime/cuda/graph_memory.h"
 #include "runtime/cuda/handle.h"
 #include "runtime/cuda/op.h"
+#include "runtime/cuda/updatable.h"
 
 /* ---- making and unmaking --------------------------------------------------------------------- */
 
@@ -62,6 +63,8 @@ static void drop_content(CUgraphNode node)
     node->pointers = NULL;
     free(node->values);
     node->values = NULL;
+    pt_cu_updatable_put(node->updatable);
+    node->updatable = NULL;
     drop_inner(node);
     pt_cu_condition_put(node->condition, node);
     node->condition = NULL;
@@ -184,6 +187,7 @@ CUresult pt_cu_graph_node_assign(CUgraphNode node, CUgraphNode from)
     node->hints = from->hints;
     node->block = pt_cu_graph_memory_block_ref(from->block);
     node->event = from->event;
+    node->updatable = pt_cu_updatable_ref(from->updatable);
     node->ctx = from->ctx;
     node->inner = inner;
     node->n_inner = from->n_inner;
@@ -330,7 +334,8 @@ static CUresult clone(CUgraph *out, CUgraph graph)
     CUresult r = pt_cu_graph_check(graph);
     if (r == CUDA_SUCCESS && !out)
         r = CUDA_ERROR_INVALID_VALUE;
-    if (r == CUDA_SUCCESS && (pt_cu_graph_memory_is_in(graph) || pt_cu_condition_is_in(graph)))
+    if (r == CUDA_SUCCESS && (pt_cu_graph_memory_is_in(graph) || pt_cu_condition_is_in(graph) ||
+                              pt_cu_updatable_is_in(graph)))
         r = CUDA_ERROR_NOT_SUPPORTED; /* CUDA's, too */
     if (r == CUDA_SUCCESS)
         r = pt_cu_graph_clone(graph, out);
@@ -424,7 +429,7 @@ static CUresult destroy_node(CUgraphNode node)
     CUresult r = pt_cu_graph_check_node(node);
     if (r == CUDA_SUCCESS && node->graph->is_captured)
         r = CUDA_ERROR_ILLEGAL_STATE;
-    if (r == CUDA_SUCCESS && pt_cu_graph_memory_is_in(node->graph))
+    if (r == CUDA_SUCCESS && (pt_cu_graph_memory_is_in(node->graph) || node->updatable))
         r = CUDA_ERROR_NOT_SUPPORTED; /* CUDA's, too */
     if (r == CUDA_SUCCESS)
         pt_cu_graph_node_delete(node);

@@ -33,6 +33,7 @@ struct CUgraphNode_st {
     struct pt_cu_condition *condition; /* a conditional node's */
     CUgraphConditionalNodeType branches;
     bool is_disabled;
+    CUgraphDeviceNode updatable; /* a kernel node's that kernels may change; NULL: they may not */
     struct pt_cu_graph_block *block; /* of nodes that allocate or free */
     CUgraphNode *before;             /* what it depends on */
     unsigned char *ports;            /* of those, which these edges come from; 0: plain edges */
@@ -49,10 +50,10 @@ struct CUgraph_st {
     bool is_owned;                      /* a node's, or an executable's */
     CUgraphNode holder;                 /* the node that it is inside of, or NULL */
     struct pt_cu_condition *conditions; /* whose handles were made for it */
-    unsigned launches;   /* of an executable, under way, that take nodes from it yet */
-    bool is_dropped;     /* it goes with the last of them */
-    bool has_conditions; /* an executable's: conditional nodes, at any depth */
-    bool is_captured;    /* a stream's capture goes on in it */
+    unsigned launches; /* of an executable, under way, that take nodes from it yet */
+    bool is_dropped;   /* it goes with the last of them */
+    bool is_read_late; /* an executable's: nodes in it are read when it is their turn */
+    bool is_captured; /* a stream's capture goes on in it */
     struct pt_cu_user_refs user;
 };
 

@@ -30,7 +30,8 @@ enum pt_cu_kind {
     PT_CU_TEXTURE_REFERENCE,
     PT_CU_SURFACE_REFERENCE,
     PT_CU_USER_OBJECT,
-    PT_CU_CONDITION
+    PT_CU_CONDITION,
+    PT_CU_DEVICE_NODE
 };
 
 struct pt_cu_object {

@@ -20,6 +20,7 @@
 #include "runtime/cuda/op.h"
 #include "runtime/cuda/stream.h"
 #include "runtime/cuda/submit.h"
+#include "runtime/cuda/updatable.h"
 #include "runtime/device.h"
 
 /* ---- what fits ------------------------------------------------------------------------------- */
@@ -189,7 +190,7 @@ static CUresult check_preferred(const ptera_launch *l, const unsigned preferred[
 
 /* Attributes about caches, domains and placement are advice. */
 static CUresult set_attributes(struct pt_cu_launch *launch, const CUlaunchConfig *c,
-                               CUevent *completion)
+                               bool is_captured, CUevent *completion)
 {
     CUdevice device = launch->function->module->ctx->device;
     ptera_launch *l = &launch->launch;
@@ -230,14 +231,26 @@ static CUresult set_attributes(struct pt_cu_launch *launch, const CUlaunchConfig
             break;
         case CU_LAUNCH_ATTRIBUTE_SYNCHRONIZATION_POLICY: /* a stream's */
             return CUDA_ERROR_INVALID_VALUE;
-        case CU_LAUNCH_ATTRIBUTE_DEVICE_UPDATABLE_KERNEL_NODE:
-            return CUDA_ERROR_NOT_SUPPORTED;
+        case CU_LAUNCH_ATTRIBUTE_DEVICE_UPDATABLE_KERNEL_NODE: /* a captured launch's */
+            if (!is_captured)
+                return CUDA_ERROR_NOT_SUPPORTED;
+            break;
         default:
             if ((unsigned)c->attrs[i].id > CU_LAUNCH_ATTRIBUTE_NVLINK_UTIL_CENTRIC_SCHEDULING)
                 return CUDA_ERROR_INVALID_VALUE;
         }
     }
     return check_preferred(l, preferred);
+}
+
+/* The node of a launch that was captured, where an attribute says so, which tells its handle. */
+static CUresult make_updatable(CUstream stream, const CUlaunchConfig *c)
+{
+    CUresult r = CUDA_SUCCESS;
+    for (unsigned i = 0; r == CUDA_SUCCESS && i < c->numAttrs; i++)
+        if (c->attrs[i].id == CU_LAUNCH_ATTRIBUTE_DEVICE_UPDATABLE_KERNEL_NODE)
+            r = pt_cu_updatable_set(stream->capture_last, &c->attrs[i].value);
+    return r;
 }
 
 CUresult pt_cu_launch_start(CUstream null, const CUlaunchConfig *c, const void *handle,
@@ -258,7 +271,7 @@ CUresult pt_cu_launch_start(CUstream null, const CUlaunchConfig *c, const void *
     op.launch.sms = green ? green->sms : 0;
     set_shape(&op.launch.launch, c);
     op.launch.launch.cooperative = cooperative;
-    r = set_attributes(&op.launch, c, &completion);
+    r = set_attributes(&op.launch, c, stream->capture != NULL, &completion);
     if (r == CUDA_SUCCESS && op.launch.function->module->ctx != stream->ctx)
         r = CUDA_ERROR_INVALID_HANDLE;
     if (r == CUDA_SUCCESS && op.launch.launch.cooperative &&
@@ -273,8 +286,11 @@ CUresult pt_cu_launch_start(CUstream null, const CUlaunchConfig *c, const void *
     }
     if (r != CUDA_SUCCESS)
         return pt_cu_capture_spoil(stream, r);
-    r = pt_cu_driver.launches_block && !stream->capture ? pt_cu_submit_and_wait(stream, &op)
-                                                        : pt_cu_submit_op(stream, &op);
+    bool is_captured = stream->capture != NULL;
+    r = pt_cu_driver.launches_block && !is_captured ? pt_cu_submit_and_wait(stream, &op)
+                                                    : pt_cu_submit_op(stream, &op);
+    if (r == CUDA_SUCCESS && is_captured)
+        r = make_updatable(stream, c);
     return r == CUDA_SUCCESS && completion ? pt_cu_event_record(completion, stream, 0) : r;
 }
 

@@ -14,6 +14,7 @@
 #include "runtime/cuda/entry.h"
 #include "runtime/cuda/ipc.h"
 #include "runtime/cuda/graph_memory.h"
+#include "runtime/cuda/paged.h"
 #include "runtime/cuda/range.h"
 #include "runtime/cuda/stream.h"
 
@@ -277,9 +278,12 @@ static CUresult alloc_managed(CUdeviceptr *out, size_t bytes, unsigned flags)
     if (flags != CU_MEM_ATTACH_GLOBAL && flags != CU_MEM_ATTACH_HOST)
         return CUDA_ERROR_INVALID_VALUE;
     CUresult r = alloc(out, bytes, PT_CU_MANAGED);
-    if (r == CUDA_SUCCESS)
-        pt_cu_range_find(*out)->flags = flags;
-    return r;
+    if (r != CUDA_SUCCESS)
+        return r;
+    struct pt_cu_range *range = pt_cu_range_find(*out);
+    range->flags = flags;
+    pt_cu_paged_new(range);
+    return CUDA_SUCCESS;
 }
 
 CUresult cuMemAllocManaged(CUdeviceptr *address, size_t bytes, unsigned flags)

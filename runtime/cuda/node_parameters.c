@@ -14,6 +14,7 @@
 #include "runtime/cuda/node.h"
 #include "runtime/cuda/op.h"
 #include "runtime/cuda/stream_memory.h"
+#include "runtime/cuda/updatable.h"
 
 static CUresult check(CUgraphNode node, CUgraphNodeType type, const void *params)
 {
@@ -238,6 +239,12 @@ static CUresult attribute(CUgraphNode node, CUkernelNodeAttrID id, CUkernelNodeA
         memcpy(set ? (void *)c : &v->clusterDim, set ? (const void *)&v->clusterDim : c,
                sizeof v->clusterDim);
         return CUDA_SUCCESS;
+    case CU_LAUNCH_ATTRIBUTE_DEVICE_UPDATABLE_KERNEL_NODE:
+        if (set)
+            return pt_cu_updatable_set(node, v);
+        v->deviceUpdatableKernelNode.deviceUpdatable = node->updatable != NULL;
+        v->deviceUpdatableKernelNode.devNode = node->updatable;
+        return CUDA_SUCCESS;
     case CU_LAUNCH_ATTRIBUTE_SYNCHRONIZATION_POLICY: /* a stream's */
         return CUDA_ERROR_INVALID_VALUE;
     default:
@@ -255,8 +262,8 @@ CUresult cuGraphKernelNodeGetAttribute(CUgraphNode node, CUkernelNodeAttrID id,
 CUresult cuGraphKernelNodeSetAttribute(CUgraphNode node, CUkernelNodeAttrID id,
                                        const CUkernelNodeAttrValue *value)
 {
-    CUkernelNodeAttrValue copy = value ? *value : (CUkernelNodeAttrValue){{0}};
-    return API(attribute(node, id, value ? &copy : NULL, true));
+    /* Of a node that kernels may change it tells the handle. */
+    return API(attribute(node, id, (CUkernelNodeAttrValue *)(uintptr_t)value, true));
 }
 
 static CUresult copy_attributes(CUgraphNode to, CUgraphNode from)
@@ -266,6 +273,8 @@ static CUresult copy_attributes(CUgraphNode to, CUgraphNode from)
         r = check(from, CU_GRAPH_NODE_TYPE_KERNEL, from);
     if (r != CUDA_SUCCESS)
         return r;
+    if (to->updatable || from->updatable)
+        return CUDA_ERROR_NOT_SUPPORTED; /* CUDA's, too */
     to->hints = from->hints;
     to->op.launch.priority = from->op.launch.priority;
     to->op.launch.launch.cooperative = from->op.launch.launch.cooperative;

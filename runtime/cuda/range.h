@@ -57,7 +57,8 @@ struct pt_cu_range {
         pages_bytes;  /* PT_CU_IMPORTED, PT_CU_EXTERNAL: what was mapped around it */
     uint64_t inode;   /* PT_CU_IMPORTED: of the file */
     unsigned imports; /* PT_CU_IMPORTED, of a pool: so often */
-    int fd;           /* the file behind it once an IPC handle was asked for; -1: none */
+    /* the file behind it: once an IPC handle was asked for, or of much managed memory; -1: none */
+    int fd;
 };
 
 /* The range that holds `address`, or NULL. */

@@ -10,6 +10,7 @@
 #include "runtime/cuda/block.h"
 #include "runtime/cuda/current.h"
 #include "runtime/cuda/descriptor.h"
+#include "runtime/cuda/device.h"
 #include "runtime/cuda/driver.h"
 #include "runtime/cuda/entry.h"
 
@@ -422,4 +423,33 @@ static CUresult get_view(CUDA_RESOURCE_VIEW_DESC *d, CUtexObject texture)
 CUresult cuTexObjectGetResourceViewDesc(CUDA_RESOURCE_VIEW_DESC *descriptor, CUtexObject texture)
 {
     return API(get_view(descriptor, texture));
+}
+
+/* ---- what textures of linear memory can be --------------------------------------------------- */
+
+enum { LINEAR_MOST = 4, LINEAR_BYTES = 16 }; /* by MAXIMUM_TEXTURE1D_LINEAR_WIDTH */
+
+/* As an H100 tells it: four times the attribute's width, as long as that is 16 bytes for each. */
+static CUresult texture_width(size_t *most, CUarray_format format, unsigned channels,
+                              CUdevice device)
+{
+    CUresult r = pt_cu_driver_check();
+    size_t texel = pt_cu_array_channel_bytes(format) * channels;
+    if (r == CUDA_SUCCESS && (!most || !texel || channels == 3 || channels > 4))
+        r = CUDA_ERROR_INVALID_VALUE;
+    if (r == CUDA_SUCCESS && !pt_cu_device_is_valid(device))
+        r = CUDA_ERROR_INVALID_DEVICE;
+    if (r != CUDA_SUCCESS)
+        return r;
+    size_t width =
+        (size_t)pt_cu_device_attribute(CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE1D_LINEAR_WIDTH, device);
+    size_t by_bytes = width * LINEAR_BYTES / texel;
+    *most = by_bytes < width * LINEAR_MOST ? by_bytes : width * LINEAR_MOST;
+    return CUDA_SUCCESS;
+}
+
+CUresult cuDeviceGetTexture1DLinearMaxWidth(size_t *most, CUarray_format format, unsigned channels,
+                                            CUdevice device)
+{
+    return API(texture_width(most, format, channels, device));
 }

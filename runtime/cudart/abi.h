@@ -142,6 +142,12 @@ typedef struct cudaChannelFormatDesc {
     int x, y, z, w; /* bits */
     int f;          /* what they are */
 } cudaChannelFormatDesc;
+typedef struct cudaExternalMemoryMipmappedArrayDesc {
+    unsigned long long offset;
+    cudaChannelFormatDesc formatDesc;
+    cudaExtent extent;
+    unsigned flags, numLevels;
+} cudaExternalMemoryMipmappedArrayDesc;
 
 #ifndef PT_RT_MAJOR
 #define PT_RT_MAJOR 13 /* what a program is built for that says nothing */

@@ -123,6 +123,25 @@ cudaError_t cudaMallocMipmappedArray(CUmipmappedArray *mipmap,
     return RT_API(make_mipmap(mipmap, channels, extent, levels, flags));
 }
 
+static cudaError_t make_external(CUmipmappedArray *mipmap, CUexternalMemory memory,
+                                 const cudaExternalMemoryMipmappedArrayDesc *given)
+{
+    CUDA_EXTERNAL_MEMORY_MIPMAPPED_ARRAY_DESC d = {0};
+    if (!given)
+        return (cudaError_t)CUDA_ERROR_INVALID_VALUE;
+    d.offset = given->offset;
+    d.numLevels = given->numLevels;
+    return describe(&given->formatDesc, given->extent, given->flags, &d.arrayDesc)
+               ?: (cudaError_t)cuExternalMemoryGetMappedMipmappedArray(mipmap, memory, &d);
+}
+
+cudaError_t
+cudaExternalMemoryGetMappedMipmappedArray(CUmipmappedArray *mipmap, CUexternalMemory memory,
+                                          const cudaExternalMemoryMipmappedArrayDesc *desc)
+{
+    return RT_API(make_external(mipmap, memory, desc));
+}
+
 cudaError_t cudaFreeMipmappedArray(CUmipmappedArray mipmap)
 {
     return RT_API(mipmap ? cuMipmappedArrayDestroy(mipmap) : CUDA_SUCCESS);

@@ -28,7 +28,35 @@ static const char text[] =
     "    st.global.u32 [%p+4], %r;\n"
     "again: ld.volatile.global.u32 %v, [%p]; setp.eq.u32 %c, %v, 0; @%c bra again;\n"
     "    st.global.u32 [%p+8], %v; ret;\n}\n"
-    ".visible .entry stop() { trap; }\n";
+    ".visible .entry stop() { trap; }\n"
+    /* counts its blocks, and says what it was given and how many they are */
+    ".visible .entry show(.param .u64 p, .param .u32 what)\n{\n"
+    "    .reg .b64 %p; .reg .b32 %what, %n, %old;\n"
+    "    ld.param.u64 %p, [p]; ld.param.u32 %what, [what]; mov.u32 %n, %nctaid.x;\n"
+    "    atom.global.add.u32 %old, [%p], 1; st.global.u32 [%p+4], %what;\n"
+    "    st.global.u32 [%p+8], %n; ret;\n}\n"
+    ".extern .func (.param .b32 r) cudaGraphKernelNodeSetParam(.param .b64 n, .param .b64 at,\n"
+    "    .param .b64 value, .param .b64 bytes);\n"
+    ".extern .func (.param .b32 r) cudaGraphKernelNodeSetGridDim(.param .b64 n,\n"
+    "    .param .align 4 .b8 grid[12]);\n"
+    ".extern .func (.param .b32 r) cudaGraphKernelNodeSetEnabled(.param .b64 n, .param .b32 on);\n"
+    /* changes that of a node to what lies at `value`, and its grid to `blocks`; 0: it is off */
+    ".visible .entry change(.param .u64 n, .param .u64 value, .param .u32 blocks)\n{\n"
+    "    .reg .b64 %n, %value; .reg .b32 %blocks, %on, %r; .reg .pred %c;\n"
+    "    ld.param.u64 %n, [n]; ld.param.u64 %value, [value]; ld.param.u32 %blocks, [blocks];\n"
+    "    { .param .b64 a; .param .b64 b; .param .b64 c; .param .b64 d; .param .b32 v;\n"
+    "      st.param.b64 [a], %n; st.param.b64 [b], 8; st.param.b64 [c], %value;\n"
+    "      st.param.b64 [d], 4;\n"
+    "      call.uni (v), cudaGraphKernelNodeSetParam, (a, b, c, d); ld.param.b32 %r, [v]; }\n"
+    "    setp.ne.u32 %c, %blocks, 0; selp.u32 %on, 1, 0, %c;\n"
+    "    { .param .b64 a; .param .b32 b; .param .b32 v; st.param.b64 [a], %n;\n"
+    "      st.param.b32 [b], %on;\n"
+    "      call.uni (v), cudaGraphKernelNodeSetEnabled, (a, b); ld.param.b32 %r, [v]; }\n"
+    "    @!%c ret;\n"
+    "    { .param .b64 a; .param .align 4 .b8 b[12]; .param .b32 v; st.param.b64 [a], %n;\n"
+    "      st.param.b32 [b], %blocks; st.param.b32 [b+4], 1; st.param.b32 [b+8], 1;\n"
+    "      call.uni (v), cudaGraphKernelNodeSetGridDim, (a, b); ld.param.b32 %r, [v]; }\n"
+    "    ret;\n}\n";
 
 static CUdeviceptr words;
 static CUmodule module;
@@ -111,6 +139,38 @@ static void check_refused(void)
     OK(cuGraphDestroy(graph));
 }
 
+/* A kernel changes the one behind it in its graph: what runs is what the node is when its turn has
+ * come. */
+static void check_updates(void)
+{
+    unsigned what = 5, blocks = 3, value = 77;
+    CUlaunchAttributeValue v = {.deviceUpdatableKernelNode = {.deviceUpdatable = 1}};
+    CUgraphNode node, changer;
+    CUgraphExec exec;
+    size_t n = 1;
+    CUdeviceptr values = new_memory(4);
+    CUgraph graph = graph_of("show", (void *[]){&words, &what});
+    OK(cuMemcpyHtoD_v2(values, &value, sizeof value));
+    OK(cuGraphGetNodes(graph, &node, &n));
+    OK(cuGraphKernelNodeSetAttribute(node, CU_LAUNCH_ATTRIBUTE_DEVICE_UPDATABLE_KERNEL_NODE, &v));
+    CUgraphDeviceNode handle = v.deviceUpdatableKernelNode.devNode;
+    CUDA_KERNEL_NODE_PARAMS_v1 p = {function_of(module, "change"),         1,   1, 1, 1, 1, 1, 0,
+                                    (void *[]){&handle, &values, &blocks}, NULL};
+    OK(cuGraphAddKernelNode(&changer, graph, NULL, 0, &p));
+    OK(cuGraphAddDependencies(graph, &changer, &node, 1));
+    OK(cuGraphInstantiateWithFlags(&exec, graph, 0));
+    OK(cuMemsetD8_v2(words, 0, 16));
+    OK(cuGraphLaunch(exec, NULL));
+    CHECK(get(0) == 3 && get(1) == 77 && get(2) == 3);
+    blocks = 0;
+    OK(cuGraphExecKernelNodeSetParams(exec, changer, &p));
+    OK(cuGraphLaunch(exec, NULL));
+    CHECK_INT(get(0), 3);
+    OK(cuGraphExecDestroy(exec));
+    OK(cuGraphDestroy(graph));
+    OK(cuMemFree_v2(values));
+}
+
 /* A fault in a tail ends all; executables can still be destroyed. */
 static void check_fault(void)
 {
@@ -129,6 +189,7 @@ int main(void)
     check_chain();
     check_beside();
     check_refused();
+    check_updates();
     check_fault();
     OK(cuCtxDestroy_v2(ctx));
     return CHECK_DONE("cuda_device_graph");

@@ -295,6 +295,37 @@ static void check_changes(void)
     }
 }
 
+static CUgraph graph_of_kernel(CUgraphNode *node, CUdeviceptr p)
+{
+    CUgraph graph;
+    CUDA_KERNEL_NODE_PARAMS params = {.func = function_of(load_kernels(), "store"),
+                                      .gridDimX = 1,
+                                      .gridDimY = 1,
+                                      .gridDimZ = 1,
+                                      .blockDimX = 1,
+                                      .blockDimY = 1,
+                                      .blockDimZ = 1,
+                                      .kernelParams = (void *[]){&p}};
+    OK(cuGraphCreate(&graph, 0));
+    OK(cuGraphAddKernelNode_v2(node, graph, NULL, 0, &params));
+    return graph;
+}
+
+/* A kernel stays in its context. */
+static void check_contexts(void)
+{
+    CUgraphNode here, there;
+    CUgraph graph = graph_of_kernel(&here, buffer);
+    CUcontext second = begin();
+    CUgraph other = graph_of_kernel(&there, buffer);
+    OK(cuCtxPopCurrent_v2(NULL));
+    check_change(graph, other, there, CU_GRAPH_EXEC_UPDATE_ERROR_UNSUPPORTED_FUNCTION_CHANGE);
+    check_change(graph, graph, here, CU_GRAPH_EXEC_UPDATE_SUCCESS);
+    OK(cuGraphDestroy(other));
+    OK(cuGraphDestroy(graph));
+    OK(cuCtxDestroy_v2(second));
+}
+
 /* Memory of a graph: its nodes say from where to where it may be used. */
 static void check_memory(void)
 {
@@ -605,6 +636,7 @@ int main(void)
     check_hints();
     check_dot();
     check_changes();
+    check_contexts();
     check_memory();
     check_captured_memory();
     check_children();

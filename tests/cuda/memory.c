@@ -1,5 +1,12 @@
 /* Memory of all kinds, what the driver knows of addresses, pools, memory in the order of a
  * stream. */
+#define _GNU_SOURCE
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
 #include "tests/cuda/support.h"
 
 static void check_device_memory(void)
@@ -94,6 +101,83 @@ static void check_host_memory(void)
     CHECK_CU(cuMemHostGetDevicePointer_v2(&d, own, 0), CUDA_ERROR_INVALID_VALUE);
     OK(cuModuleUnload(module));
     free(own);
+}
+
+static const char storing[] =
+    PTX_HEADER ".visible .entry storing(.param .u64 p)\n{\n"
+               "    .reg .b64 %rd<4>; .reg .b32 %r<2>; .reg .pred %q;\n"
+               "    ld.param.u64 %rd1, [p]; mov.u32 %r1, 100000;\n"
+               "    mov.b64 %rd2, 0x5555555555555555; not.b64 %rd3, %rd2;\nagain:\n"
+               "    st.relaxed.sys.b64 [%rd1], %rd2; st.relaxed.sys.b64 [%rd1], %rd3;\n"
+               "    sub.u32 %r1, %r1, 1; setp.ne.u32 %q, %r1, 0; @%q bra again;\n    ret;\n}\n";
+
+/* Whoever reads while a kernel stores finds a word as it was or as it is. */
+static void check_words(void)
+{
+    CUmodule module;
+    CUstream stream;
+    CUdeviceptr p;
+    unsigned torn = 0;
+    OK(cuMemAllocManaged(&p, 8, CU_MEM_ATTACH_GLOBAL));
+    volatile uint64_t *word = (volatile uint64_t *)(uintptr_t)p;
+    *word = 0x5555555555555555;
+    OK(cuModuleLoadData(&module, storing));
+    OK(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+    OK(LAUNCH(function_of(module, "storing"), 1, stream, &p));
+    while (cuStreamQuery(stream) == CUDA_ERROR_NOT_READY)
+        for (int i = 0; i < 1000; i++) {
+            uint64_t now = *word;
+            torn += now != 0x5555555555555555 && now != 0xaaaaaaaaaaaaaaaa;
+        }
+    OK(cuStreamSynchronize(stream));
+    CHECK_INT(torn, 0);
+    CHECK(*word == 0xaaaaaaaaaaaaaaaa);
+    OK(cuStreamDestroy_v2(stream));
+    OK(cuModuleUnload(module));
+    OK(cuMemFree_v2(p));
+}
+
+/* Whether the page lies in a file that has no name any more. */
+static bool is_in_file(CUdeviceptr address)
+{
+    char line[512];
+    bool is = false;
+    FILE *maps = fopen("/proc/self/maps", "re");
+    while (maps && fgets(line, sizeof line, maps)) {
+        char *end;
+        unsigned long first = strtoul(line, &end, 16), last = strtoul(end + 1, NULL, 16);
+        if (address >= first && address < last)
+            is = strstr(line, "(deleted)") != NULL;
+    }
+    if (maps)
+        fclose(maps);
+    return is;
+}
+
+/* What the system has written to its file it reads again, for the host and for kernels. */
+static void check_paged(void)
+{
+    size_t machine = (size_t)sysconf(_SC_PHYS_PAGES) * (size_t)sysconf(_SC_PAGESIZE);
+    CUdeviceptr small, p;
+    unsigned n = 1, value = 5;
+    OK(cuMemAllocManaged(&small, 4096, CU_MEM_ATTACH_GLOBAL));
+    OK(cuMemAllocManaged(&p, 2 * machine, CU_MEM_ATTACH_GLOBAL));
+    CHECK(!is_in_file(small));
+    CHECK(is_in_file(p) && is_in_file(p + 2 * machine - 4));
+    CUdeviceptr last = p + 2 * machine - 4;
+    volatile int *word = (volatile int *)(uintptr_t)last;
+    *word = 37;
+    void *page = (void *)(uintptr_t)(last & ~(uint64_t)(sysconf(_SC_PAGESIZE) - 1));
+    madvise(page, (size_t)sysconf(_SC_PAGESIZE), MADV_PAGEOUT);
+    OK(LAUNCH(function_of(load_kernels(), "add"), 32, NULL, &last, &n, &value));
+    OK(cuCtxSynchronize());
+    CHECK_INT(*word, 42);
+    CHECK_INT(*(volatile int *)(uintptr_t)p, 0);
+    OK(cuMemFree_v2(p));
+    OK(cuMemFree_v2(small));
+    OK(cuMemAllocManaged(&p, 1 << 20, CU_MEM_ATTACH_GLOBAL));
+    CHECK(!is_in_file(p));
+    OK(cuMemFree_v2(p));
 }
 
 static void check_managed(void)
@@ -384,6 +468,8 @@ int main(void)
     check_device_memory();
     check_host_memory();
     check_managed();
+    check_words();
+    check_paged();
     check_pointers();
     check_pools();
     check_pool_memory();

@@ -24,7 +24,7 @@ extern const unsigned n_our_facts, n_their_facts;
     X(CUgraphNodeType) X(CUresult) X(CUdeviceptr) X(CUdevResource) X(CUtensorMap) \
     X(CUDA_EXTERNAL_MEMORY_HANDLE_DESC) X(CUDA_EXTERNAL_MEMORY_BUFFER_DESC) \
     X(CUtensorMapDataType) \
-    X(CUDA_EXTERNAL_SEMAPHORE_HANDLE_DESC) \
+    X(CUDA_EXTERNAL_SEMAPHORE_HANDLE_DESC) X(CUDA_EXTERNAL_MEMORY_MIPMAPPED_ARRAY_DESC) \
     X(CUmemcpyAttributes) X(CUDA_MEMCPY3D_BATCH_OP) X(CUDA_BATCH_MEM_OP_NODE_PARAMS)
 #define OFFSETS(X) \
     X(CUDA_MEMCPY2D, srcPitch) X(CUDA_MEMCPY2D, dstMemoryType) X(CUDA_MEMCPY2D, Height) \
@@ -40,7 +40,8 @@ extern const unsigned n_our_facts, n_their_facts;
     X(CUDA_ARRAY3D_DESCRIPTOR, Flags) X(CUdevprop, textureAlign) \
     X(CUdevResource, sm) X(CUdevResource, sm.smCoscheduledAlignment) \
     X(CUgraphExecUpdateResultInfo, errorFromNode) \
-    X(CUmemcpyAttributes, flags) X(CUmemcpy3DOperand, op.ptr.locHint) \
+    X(CUmemcpyAttributes, flags) X(CUlaunchAttributeValue, deviceUpdatableKernelNode.devNode) \
+    X(CUmemcpy3DOperand, op.ptr.locHint) \
     X(CUmemcpy3DOperand, op.array.offset) X(CUDA_MEMCPY3D_BATCH_OP, extent) \
     X(CUDA_MEMCPY3D_BATCH_OP, flags) X(CUDA_BATCH_MEM_OP_NODE_PARAMS, flags) \
     X(CUDA_EXTERNAL_SEMAPHORE_HANDLE_DESC, flags) \

@@ -1,4 +1,5 @@
-/* Nodes of graphs that write and wait for values; what graphs have in memory. */
+/* Nodes of graphs that write and wait for values; what graphs have in memory; nodes that kernels
+ * may change. */
 #include "tests/hardware/driver/say.h"
 
 static CUdeviceptr word;
@@ -291,4 +292,77 @@ void part_graph_amounts_kept(void)
     amounts("freed");
     SAY(cuDeviceGraphMemTrim(0));
     amounts("trimmed");
+}
+
+/* ---- nodes for kernels ----------------------------------------------------------------------- */
+
+void part_graph_updatable(void)
+{
+    CUDA_KERNEL_NODE_PARAMS p;
+    CUlaunchAttributeValue v;
+    CUgraphNode node, second;
+    CUgraphExec exec;
+    CUgraph clone;
+    CUlaunchConfig config;
+    CUlaunchAttribute attribute;
+    CUstream stream;
+    say_begin();
+    SAY(cuGraphCreate(&graph, 0));
+    memset(&p, 0, sizeof p);
+    p.func = empty;
+    p.gridDimX = p.gridDimY = p.gridDimZ = p.blockDimX = p.blockDimY = p.blockDimZ = 1;
+    SAY(cuGraphAddKernelNode(&node, graph, NULL, 0, &p));
+    SAY(cuGraphAddKernelNode(&second, graph, NULL, 0, &p));
+    memset(&v, 0, sizeof v);
+    SAY(cuGraphKernelNodeGetAttribute(node, CU_LAUNCH_ATTRIBUTE_DEVICE_UPDATABLE_KERNEL_NODE, &v));
+    printf("%d %d\n", v.deviceUpdatableKernelNode.deviceUpdatable,
+           v.deviceUpdatableKernelNode.devNode != NULL);
+    v.deviceUpdatableKernelNode.deviceUpdatable = 2;
+    SAY(cuGraphKernelNodeSetAttribute(node, CU_LAUNCH_ATTRIBUTE_DEVICE_UPDATABLE_KERNEL_NODE, &v));
+    v.deviceUpdatableKernelNode.deviceUpdatable = 1;
+    SAY(cuGraphKernelNodeSetAttribute(node, CU_LAUNCH_ATTRIBUTE_DEVICE_UPDATABLE_KERNEL_NODE, &v));
+    memset(&v, 0, sizeof v);
+    SAY(cuGraphKernelNodeGetAttribute(node, CU_LAUNCH_ATTRIBUTE_DEVICE_UPDATABLE_KERNEL_NODE, &v));
+    printf("%d %d\n", v.deviceUpdatableKernelNode.deviceUpdatable,
+           v.deviceUpdatableKernelNode.devNode != NULL);
+    SAY(cuGraphKernelNodeSetAttribute(node, CU_LAUNCH_ATTRIBUTE_DEVICE_UPDATABLE_KERNEL_NODE, &v));
+    SAY(cuGraphKernelNodeCopyAttributes(second, node));
+    SAY(cuGraphKernelNodeCopyAttributes(node, second));
+    SAY(cuGraphKernelNodeSetParams(node, &p));
+    MAKE(clone, cuGraphClone(&clone, graph));
+    MAKE(exec, cuGraphInstantiate(&exec, graph, 0));
+    CUgraphExec twice;
+    MAKE(twice, cuGraphInstantiate(&twice, graph, 0));
+    SAY(cuGraphExecKernelNodeSetParams(exec, node, &p));
+    SAY(cuGraphNodeSetEnabled(exec, node, 0));
+    CUgraphExecUpdateResultInfo info;
+    SAY(cuGraphExecUpdate(exec, graph, &info));
+    SAY(cuGraphLaunch(exec, NULL));
+    SAY(cuGraphUpload(exec, NULL));
+    SAY(cuGraphLaunch(exec, NULL));
+    SAY(cuCtxSynchronize());
+    SAY(cuGraphDestroyNode(node));
+    v.deviceUpdatableKernelNode.deviceUpdatable = 0;
+    SAY(cuGraphKernelNodeSetAttribute(node, CU_LAUNCH_ATTRIBUTE_DEVICE_UPDATABLE_KERNEL_NODE, &v));
+    CUgraph outer;
+    CUgraphNode child;
+    SAY(cuGraphCreate(&outer, 0));
+    MAKE(child, cuGraphAddChildGraphNode(&child, outer, NULL, 0, graph));
+    SAY(cuGraphDestroy(graph));
+    memset(&config, 0, sizeof config);
+    memset(&attribute, 0, sizeof attribute);
+    config.gridDimX = config.gridDimY = config.gridDimZ = 1;
+    config.blockDimX = config.blockDimY = config.blockDimZ = 1;
+    config.attrs = &attribute;
+    config.numAttrs = 1;
+    attribute.id = CU_LAUNCH_ATTRIBUTE_DEVICE_UPDATABLE_KERNEL_NODE;
+    attribute.value.deviceUpdatableKernelNode.deviceUpdatable = 1;
+    SAY(cuLaunchKernelEx(&config, empty, NULL, NULL));
+    SAY(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+    SAY(cuStreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_GLOBAL));
+    config.hStream = stream;
+    SAY(cuLaunchKernelEx(&config, empty, NULL, NULL));
+    printf("%d\n", attribute.value.deviceUpdatableKernelNode.devNode != NULL);
+    SAY(cuStreamEndCapture(stream, &graph));
+    MAKE(exec, cuGraphInstantiate(&exec, graph, 0));
 }

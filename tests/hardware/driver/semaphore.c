@@ -72,6 +72,79 @@ void part_semaphore(void)
     SAY(cuGraphExternalSemaphoresWaitNodeGetParams(node, &wn));
 }
 
+/* Mipmaps in memory of others. */
+void part_external_array(void)
+{
+    CUDA_EXTERNAL_MEMORY_HANDLE_DESC d;
+    CUDA_EXTERNAL_MEMORY_MIPMAPPED_ARRAY_DESC a;
+    CUmemGenericAllocationHandle handle;
+    CUmemAllocationProp p;
+    CUexternalMemory memory;
+    CUmipmappedArray levels;
+    CUarray level;
+    CUdeviceptr q;
+    CUDA_EXTERNAL_MEMORY_BUFFER_DESC b;
+    int fd = -1;
+    say_begin();
+    memset(&p, 0, sizeof p);
+    memset(&d, 0, sizeof d);
+    memset(&a, 0, sizeof a);
+    memset(&b, 0, sizeof b);
+    p.type = CU_MEM_ALLOCATION_TYPE_PINNED;
+    p.location.type = CU_MEM_LOCATION_TYPE_DEVICE;
+    p.requestedHandleTypes = CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR;
+    SAY(cuMemCreate(&handle, 2 << 20, &p, 0));
+    SAY(cuMemExportToShareableHandle(&fd, handle, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, 0));
+    d.type = CU_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD;
+    d.handle.fd = fd;
+    d.size = 2 << 20;
+    MAKE(memory, cuImportExternalMemory(&memory, &d));
+    if (!memory)
+        return;
+    b.size = 2 << 20;
+    SAY(cuExternalMemoryGetMappedBuffer(&q, memory, &b));
+    SAY(cuMemsetD8(q, 7, 2 << 20));
+    SAY(cuExternalMemoryGetMappedMipmappedArray(NULL, memory, &a));
+    MAKE(levels, cuExternalMemoryGetMappedMipmappedArray(&levels, memory, NULL));
+    MAKE(levels, cuExternalMemoryGetMappedMipmappedArray(&levels, memory, &a));
+    a.arrayDesc.Width = 64;
+    a.arrayDesc.Height = 64;
+    a.arrayDesc.Format = CU_AD_FORMAT_UNSIGNED_INT8;
+    a.arrayDesc.NumChannels = 4;
+    for (unsigned n = 1; n < 9; n++) {
+        printf("levels %u\n", n);
+        a.numLevels = n;
+        MAKE(levels, cuExternalMemoryGetMappedMipmappedArray(&levels, memory, &a));
+    }
+    a.numLevels = 1;
+    a.offset = 100;
+    MAKE(levels, cuExternalMemoryGetMappedMipmappedArray(&levels, memory, &a));
+    a.offset = 4096;
+    MAKE(levels, cuExternalMemoryGetMappedMipmappedArray(&levels, memory, &a));
+    a.offset = 2 << 20;
+    MAKE(levels, cuExternalMemoryGetMappedMipmappedArray(&levels, memory, &a));
+    a.offset = 0;
+    a.arrayDesc.Width = 4096;
+    a.arrayDesc.Height = 4096;
+    MAKE(levels, cuExternalMemoryGetMappedMipmappedArray(&levels, memory, &a));
+    a.arrayDesc.Width = a.arrayDesc.Height = 64;
+    a.arrayDesc.Flags = CUDA_ARRAY3D_SURFACE_LDST;
+    MAKE(levels, cuExternalMemoryGetMappedMipmappedArray(&levels, memory, &a));
+    if (!levels)
+        return;
+    unsigned char pixels[64 * 4] = {0};
+    CUDA_ARRAY_DESCRIPTOR ad;
+    memset(&ad, 0, sizeof ad);
+    MAKE(level, cuMipmappedArrayGetLevel(&level, levels, 0));
+    SAY(cuArrayGetDescriptor(&ad, level));
+    printf("%zu %zu %d %u\n", ad.Width, ad.Height, (int)ad.Format, ad.NumChannels);
+    SAY(cuMemcpyAtoH(pixels, level, 0, sizeof pixels));
+    printf("%d %d\n", pixels[0], pixels[255]);
+    SAY(cuArrayDestroy(level));
+    SAY(cuDestroyExternalMemory(memory));
+    SAY(cuMipmappedArrayDestroy(levels));
+}
+
 static void capabilities(CUdevice from, CUdevice to)
 {
     for (int op = -1; op < 14; op++) {
