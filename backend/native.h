@@ -17,9 +17,10 @@
 
 enum { PT_JIT_VERSION = 8 };
 
-/* How the reason begins why a kernel is not native, where that is a mistake of the compiler's
+/* How the reasons begin why a kernel is not native, where that is a mistake of the compiler's
  * own. */
 #define PT_NATIVE_BROKEN "LLVM's verifier: "
+#define PT_NATIVE_ENDED "the compiler process has ended"
 
 struct pt_native_options {
     uint32_t block[3]; /* the shape; block[0] == 0: any */

@@ -409,6 +409,8 @@ PT_ACCESS_HANDLER(load_vector)
         for (uint32_t k = 0; k < v->n; k++)
             value[k][i] = load_element(a[i] + k * v->bytes, v->bytes, v->is_signed);
     }
+    /* To 128 bits a GPU extends the sign of 64 alone; that of fewer ends at 64. */
+    const bool is_s64 = v->is_signed && v->bytes == 8;
     for (uint32_t k = 0; k < v->n; k++) {
         char *d = (char *)f + v->slot[k];
         uint32_t keep = v->reg_bits[k] < 32 ? (1u << v->reg_bits[k]) - 1 : UINT32_MAX;
@@ -416,7 +418,7 @@ PT_ACCESS_HANDLER(load_vector)
             uint32_t i = (uint32_t)__builtin_ctz(left);
             if (v->slot_bytes[k] == 16)
                 ((unsigned __int128 *)d)[i] =
-                    v->is_signed ? (unsigned __int128)(int64_t)value[k][i] : value[k][i];
+                    is_s64 ? (unsigned __int128)(int64_t)value[k][i] : value[k][i];
             else if (v->slot_bytes[k] == 8)
                 ((uint64_t *)d)[i] = value[k][i];
             else

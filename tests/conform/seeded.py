@@ -112,7 +112,7 @@ def compile_copy(copy, build):
                 "-DCMAKE_BUILD_TYPE=None",
                 "-DBUILD_TESTING=OFF",
                 FLAGS % copy,
-                "-DPTERA_LEVELS=v3",
+                "-DPTERA_LEVELS=v2;v3;v4",
                 "-DPTERA_LLVM_SHARED=ON",
             ],
             check=True,

@@ -1,6 +1,6 @@
 # What an H200 returns: hardware/golden/README.md.
 set(golden_data ${CMAKE_CURRENT_BINARY_DIR}/golden.data)
-set(golden_sets golden float atomic exhaust contract divide matrix legacy chain)
+set(golden_sets golden float atomic exhaust contract divide matrix legacy chain edge)
 foreach(set ${golden_sets} sync random tensor texture surface wgmma mufu triton)
   set(archive ${CMAKE_CURRENT_SOURCE_DIR}/hardware/golden/${set}.tar.xz)
   set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${archive})

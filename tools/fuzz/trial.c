@@ -165,12 +165,18 @@ static void compare(const struct contents *first, const struct contents *other,
     say(trial, VERDICT_DIFFERENT, level->name, way->name, text);
 }
 
+/* Whether a reason begins so. */
+static bool begins(const char *why, const char *with)
+{
+    return !strncmp(why, with, strlen(with));
+}
+
 static void expect_native(ptera_kernel *kernel, const struct level *level, struct trial *trial)
 {
     ptera_kernel_status status = {.size = sizeof status};
     ptera_kernel_info(kernel, &status);
     const char *why = status.why ? status.why : "no reason given";
-    bool is_broken = !strncmp(why, PT_NATIVE_BROKEN, sizeof PT_NATIVE_BROKEN - 1);
+    bool is_broken = begins(why, PT_NATIVE_BROKEN) || begins(why, PT_NATIVE_ENDED);
     if (!status.native_launches)
         say(trial, is_broken ? VERDICT_FAILED : VERDICT_INTERPRETED, level->name, "native", why);
 }

@@ -371,7 +371,7 @@ static bool transfer(struct exchange *x, void *bytes, size_t n, bool is_sent)
                 return false;
         } else if (done == 0 || errno != EINTR) {
             x->has_ended = true;
-            return refuse(x->result, "the compiler process has ended");
+            return refuse(x->result, PT_NATIVE_ENDED);
         }
     }
     return true;

@@ -200,6 +200,10 @@ static LLVMValueRef to_reg(const struct jit *j, const struct jit_reg *r, LLVMVal
                     : r->type == LLVMDoubleTypeInContext(j->code->context)
                         ? 64
                         : LLVMGetIntTypeWidth(r->type);
+    if (bits > 64 && extends_sign && LLVMGetIntTypeWidth(element) < 64) {
+        value = LLVMBuildIntCast2(j->code->b, value, jit_int_type(j, 64, lanes), true, "");
+        extends_sign = false; /* see load_vector (backend/interp/load_store.c) */
+    }
     value = LLVMBuildIntCast2(j->code->b, value, jit_int_type(j, bits, lanes), extends_sign, "");
     return LLVMBuildBitCast(j->code->b, value, want, "");
 }

@@ -5,10 +5,10 @@
  * LEVEL is how far the driver optimises, 0 to 4 (4).
  * FOLDER/jobs.tsv: module, kernel, input file, rows, words in and out a row, separated by tabs.
  * Every kernel is .entry k(.param .u64 in, .param .u64 out): thread i reads in[i * nin ...] and
- * writes out[i * nout ...], words of 64 bits, in rows / 256 CTAs of 256 threads. Or module, kernel,
- * input file, CTAs of 128 threads, and the bytes they write. Results go back to back to
- * FOLDER/out.bin; FOLDER/ran.tsv says where: kernel, offset, bytes, or a dash and why it did not
- * run. Not part of the build: needs a GPU and cuda.h. */
+ * writes out[i * nout ...], words of 64 bits, in rows / 256 CTAs of 256 threads, or in one of
+ * fewer. Or module, kernel, input file, CTAs of 128 threads, and the bytes they write. Results go
+ * back to back to FOLDER/out.bin; FOLDER/ran.tsv says where: kernel, offset, bytes, or a dash and
+ * why it did not run. Not part of the build: needs a GPU and cuda.h. */
 #include <cuda.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -79,8 +79,8 @@ static bool read_job(const char *line, struct job *j)
     unsigned a, b, c;
     int n = sscanf(line, "%255[^\t]\t%255[^\t]\t%255[^\t]\t%u\t%u\t%u", j->module, j->kernel,
                    j->input, &a, &b, &c);
-    j->threads = n == 6 ? CTA : SHARED_CTA;
-    j->ctas = n == 6 ? a / CTA : a;
+    j->threads = n != 6 ? SHARED_CTA : a < CTA ? a : CTA;
+    j->ctas = n == 6 ? a / j->threads : a;
     j->bytes = n == 6 ? (size_t)a * c * 8 : b;
     return n >= 5;
 }
