@@ -28,6 +28,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 
 import seed
@@ -37,30 +38,33 @@ FLAGS = (
     "-DCMAKE_C_FLAGS=-O1 -include %s/seeded.h -Werror=incompatible-pointer-types"
     " -Werror=int-conversion"
 )
+LEVELS = ["", "v2", "v3"]  # of the CPU; "": as the machine is
 OTHERS = "tensor,random,triton,mufu,sync,litmus"
-SETS = "golden,float,atomic,chain,contract,divide,exhaust,matrix,legacy,wgmma"
+SETS = "edge,golden,float,atomic,chain,contract,divide,exhaust,matrix,legacy,wgmma"
 # Of a file, the chapters that are about it: they are run first.
 CHAPTERS = {
     "float": "golden/fp32/64,float,chain,contract,divide",
     "half": "golden/half,float/half,exhaust",
-    "convert": "golden/cvt,exhaust,contract",
+    "convert": "edge/subnormal,golden/cvt,exhaust,contract",
     "integer": "golden/integer,golden/extended-int,divide",
     "carry": "golden/extended-int",
     "logic": "golden/logic",
     "compare": "golden/compare",
     "video": "golden/video",
     "mma": "matrix,legacy",
-    "mma_rows": "matrix,legacy",
-    "mma_memory": "matrix",
+    "mma_rows": "edge/product,matrix,legacy",
+    "mma_memory": "edge/wmma,matrix",
     "fragment": "matrix",
     "wgmma": "wgmma",
     "ldmatrix": "wgmma",
     "move": "golden/move",
-    "warp": "golden/warp",
+    "warp": "edge/members,edge/constant,golden/warp",
     "atomic": "golden/atomics,atomic",
-    "atomic_op": "golden/atomics,atomic",
-    "mbarrier": "tensor/load_2",
-    "load_store": "triton",
+    "atomic_op": "edge/atomic,golden/atomics,atomic",
+    "mbarrier": "edge/mbarrier",
+    "cp_async": "edge/cp_async",
+    "barrier": "sync",
+    "load_store": "edge/vector,triton",
     "mufu": "golden/fp32/64,exhaust,mufu",
     "parts": "golden/fp32/64,chain",
     "nan_order": "golden/fp32/64,chain,atomic",
@@ -171,10 +175,17 @@ class Looker:
         self.ptera = os.path.join(work, "build", "ptera")
         self.suite, self.work, self.limit = suite, work, limit
 
-    def environment(self, number):
-        return dict(os.environ, PT_SEEDED=str(number), PTERA_CACHE="none")
+    def environment(self, number, cpu=""):
+        # A compiler in a process of its own that crashes leaves the kernel interpreted.
+        return dict(
+            os.environ,
+            PT_SEEDED=str(number),
+            PTERA_CACHE="none",
+            PTERA_COMPILER="inside",
+            **({"PTERA_CPU": cpu} if cpu else {}),
+        )
 
-    def conform(self, number, engine, level, chapters, seconds):
+    def conform(self, number, engine, level, chapters, seconds, cpu=""):
         """(row, verdict) of the first that does not pass, or None."""
         out = os.path.join(self.work, "report.%d.json" % os.getpid())
         args = [
@@ -197,7 +208,7 @@ class Looker:
         args += ["--chapter", chapters] if chapters else []
         process = subprocess.Popen(
             args,
-            env=self.environment(number),
+            env=self.environment(number, cpu),
             stderr=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
         )
@@ -221,37 +232,51 @@ class Looker:
                 return m.groups()
         return ("no row", "status %d" % status)
 
-    def fuzz(self, number, seconds):
-        args = [self.ptera, "fuzz", "--count", "100000000", "--seed", "1"]
-        try:
-            done = subprocess.run(
-                args, env=self.environment(number), timeout=seconds, capture_output=True, text=True
-            )
-        except subprocess.TimeoutExpired:
-            return None
-        return ("fuzz", "status %d" % done.returncode) if done.returncode else None
+    def fuzz(self, number, engine, seconds):
+        """The first kernel that fails ends it."""
+        args = [self.ptera, "fuzz", "--count", "100000000", "--whole", "--out", self.work]
+        args += ["--engine", engine, "--check"] if engine == "interp" else []
+        environment = dict(self.environment(number), PTERA_COMPILER="process")
+        process = subprocess.Popen(
+            args, env=environment, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
+        )
+        timer = threading.Timer(seconds, process.terminate)
+        timer.start()
+        found = None
+        for line in process.stdout:
+            m = re.match(r"seed \d+: (failed|different|crashed|invalid)", line)
+            if m:
+                found = ("fuzz", m.group(1))
+                break
+        timer.cancel()
+        process.terminate()
+        process.wait()
+        return found
 
     def look(self, number, engine, file):
         """Who finds it, after how many seconds of looking."""
         begun = time.monotonic()
         near = CHAPTERS.get(os.path.basename(file).split(".")[0])
-        # Native code is slow to make: what is near goes first.
+        # Native code is slow to make: what is near goes first. What a CPU has as instructions is
+        # computed otherwise at lower levels.
         if engine == "jit":
-            steps = [("quick", near), ("full", near), ("quick", SETS), ("full", SETS)]
+            steps = [(how, cpu, near) for how in ("quick", "full") for cpu in LEVELS]
+            steps += [("quick", "", SETS), ("full", "", SETS)]
         else:
-            steps = [("quick", SETS), ("full", near), ("full", SETS)]
-        steps += [("fuzz", None), ("quick", OTHERS), ("full", OTHERS)]
-        for how, chapters in steps:
+            steps = [("quick", "", SETS)] + [("full", cpu, near) for cpu in LEVELS]
+            steps += [("full", cpu, SETS) for cpu in LEVELS]
+        steps += [("fuzz", "", None), ("quick", "", OTHERS), ("full", "", OTHERS)]
+        for how, cpu, chapters in steps:
             left = self.limit - (time.monotonic() - begun)
             if left <= 0 or (how != "fuzz" and not chapters):
                 continue
             found = (
-                self.fuzz(number, min(left, 60))
+                self.fuzz(number, engine, min(left, 60))
                 if how == "fuzz"
-                else self.conform(number, engine, how, chapters, left)
+                else self.conform(number, engine, how, chapters, left, cpu)
             )
             if found:
-                return found, how, time.monotonic() - begun
+                return found, (how + " " + cpu).strip(), time.monotonic() - begun
         return None, "none", time.monotonic() - begun
 
 
@@ -295,10 +320,10 @@ def again(a):
         alike = rows[file, old, new]
         row = seed.nearest(alike, int(line), lambda r: int(r[3]))
         alike.remove(row)
-        row = row[8]
+        cpu, row = row[7].partition(" ")[2], row[8]
         if not row or row in ("fuzz", "no row"):
             continue
-        found = looker.conform(number, engine, "full", row, 600)
+        found = looker.conform(number, engine, "full", row, 600, cpu)
         passed += found is not None
         failed += found is None
         skipped -= 1

@@ -2,7 +2,7 @@
 #ifndef PTERA_TESTS_GOLDEN_SURFACE_CASE_H
 #define PTERA_TESTS_GOLDEN_SURFACE_CASE_H
 
-#include "texture_case.h"
+#include "tools/conform/texture_case.h"
 
 enum { SURFACE_LANE_WORDS = 12, SURFACE_LANES = 64, SURFACE_BYTES = 1 << 16 };
 enum surface_object {

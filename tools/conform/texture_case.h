@@ -1,7 +1,7 @@
 /* The texture group's cases, as texture_gen.py writes them, and the texels and coordinates that a
  * seed stands for. */
-#ifndef PTERA_TESTS_GOLDEN_TEXTURE_CASE_H
-#define PTERA_TESTS_GOLDEN_TEXTURE_CASE_H
+#ifndef PTERA_TOOLS_CONFORM_TEXTURE_CASE_H
+#define PTERA_TOOLS_CONFORM_TEXTURE_CASE_H
 
 #include <stdint.h>
 #include <stdio.h>
@@ -42,12 +42,9 @@ struct texture_case {
     unsigned has_view, view[8];
 };
 
-static inline int texture_case_read(FILE *f, struct texture_case *c)
+static inline int texture_case_parse(const char *line, struct texture_case *c)
 {
-    char line[512];
     memset(c, 0, sizeof *c);
-    if (!fgets(line, sizeof line, f))
-        return 0;
     int n = sscanf(
         line,
         "%63s %u %x %u %u %u %u %u %u %u %u %u %u %u %u %u %g %g %g %g %g %g %g %u %u %u %u %u "
@@ -60,6 +57,12 @@ static inline int texture_case_read(FILE *f, struct texture_case *c)
         &c->view[3], &c->view[4], &c->view[5], &c->view[6], &c->view[7]);
     c->has_view = n == 36;
     return n == 28 || n == 36;
+}
+
+static inline int texture_case_read(FILE *f, struct texture_case *c)
+{
+    char line[512];
+    return fgets(line, sizeof line, f) && texture_case_parse(line, c);
 }
 
 static inline uint64_t texture_random(uint64_t *state)
@@ -294,5 +297,10 @@ static inline void fill_lane(const struct texture_case *c, unsigned lane, uint32
     fill_derivatives(c, &state, words + 5);
     words[11] = (uint32_t)texture_random(&state);
 }
+
+/* What came of three steps, CUresults, and how many lanes there were. */
+struct texture_result {
+    uint32_t created, object, launched, lanes;
+};
 
 #endif

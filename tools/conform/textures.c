@@ -1,0 +1,187 @@
+/* Chapters of textures: arrays, mipmapped arrays and memory, with the samplers of each, sampled by
+ * lanes. texture.txt has a line a case (texture_case.h), texture.ptx the kernels, texture.out a
+ * texture_result and a hash of the lanes' words for each. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tools/conform/kernel.h"
+#include "tools/conform/kind.h"
+#include "tools/conform/texture_resource.h"
+
+enum { NAME_BYTES = 24, WORDS_OUT = 4 };
+enum buffer { IN, OUT, TEXELS, BUFFERS };
+
+/* As texture.out has it. */
+struct outcome {
+    struct texture_result result;
+    uint64_t hash;
+};
+
+struct job {
+    struct texture_case c;
+    char name[NAME_BYTES];
+    const char *module;
+    struct outcome want;
+};
+
+/* Of a run, in a worker. */
+struct sample {
+    CUtexObject handle; /* first: the kernel's parameter is where this is */
+    const struct job *job;
+    struct texture_memory memory;
+    struct texture_resource resource;
+};
+
+static const char refused[] =
+    "gradients of anisotropic textures are not supported: they end the context";
+
+static bool add(const struct conform_set *set, char **field, struct conform_rows *rows)
+{
+    size_t bytes, all;
+    const char *module = conform_suite_read(set->suite, set->name, "texture.ptx", &bytes),
+               *outcomes = conform_suite_read(set->suite, set->name, "texture.out", &all);
+    struct job *job = calloc(1, sizeof *job);
+    if (!module || !outcomes || !job || !texture_case_parse(field[0], &job->c) ||
+        rows->n >= all / sizeof job->want || job->c.lanes > MAX_LANES)
+        return false;
+    memcpy(&job->want, outcomes + rows->n * sizeof job->want, sizeof job->want);
+    snprintf(job->name, sizeof job->name, "%05zu", rows->n);
+    job->module = module;
+    bool is_refused = job->c.anisotropy > 1 && strstr(job->c.kernel, "grad");
+    return conform_row_add(rows, &(struct conform_row){.set = set,
+                                                       .chapter = job->c.kernel,
+                                                       .name = job->name,
+                                                       .form = job->c.kernel,
+                                                       .otherwise = is_refused ? refused : NULL,
+                                                       .data = job});
+}
+
+static char *text(const struct conform_row *row)
+{
+    const struct job *job = row->data;
+    return conform_kernel_alone(job->module, job->c.kernel);
+}
+
+/* ---- the texture ----------------------------------------------------------------------------- */
+
+/* False: the driver lacks one. */
+static bool find_calls(const struct driver *d, struct texture_calls *calls)
+{
+    *calls = (struct texture_calls){
+        d->cuArray3DCreate_v2,       d->cuArrayDestroy,          d->cuMipmappedArrayCreate,
+        d->cuMipmappedArrayGetLevel, d->cuMipmappedArrayDestroy, d->cuMemcpy3D_v2,
+        d->cuMemcpyHtoD_v2,          d->cuTexObjectCreate,       d->cuTexObjectDestroy};
+    return calls->array_create && calls->array_destroy && calls->mipmap_create &&
+           calls->mipmap_level && calls->mipmap_destroy && calls->copy && calls->texture_create &&
+           calls->texture_destroy;
+}
+
+/* Whether a step ended as it must; if not, the result says so. */
+static bool is_expected(const struct worker *worker, const char *what, CUresult r, CUresult want,
+                        struct result *result)
+{
+    if (r == want)
+        return true;
+    if (r == CUDA_ERROR_NOT_SUPPORTED)
+        conform_row_tell(result, VERDICT_SKIPPED, "the driver does not support %s", what);
+    else
+        conform_row_tell(result, VERDICT_DIFFERENT, "%s: %s, expected: %u", what,
+                         r ? conform_driver_error(&worker->driver, r) : "made", want);
+    return false;
+}
+
+/* Makes the texture, whose handle is the kernel's first parameter. */
+static bool prepare(struct worker *worker, struct launch *launch, const CUdeviceptr *at,
+                    struct result *result)
+{
+    struct sample *s = launch->value;
+    const struct job *job = s->job;
+    const struct texture_result *want = &job->want.result;
+    struct texture_calls calls;
+    s->memory.linear = at[TEXELS];
+    if (!find_calls(&worker->driver, &calls)) {
+        conform_row_tell(result, VERDICT_SKIPPED, "the driver has no textures");
+        return false;
+    }
+    conform_row_tell(result, VERDICT_SAME, "%s", "");
+    CUresult r = texture_resource_create(&calls, &job->c, &s->memory, &s->resource);
+    if (!is_expected(worker, "the array", r, want->created, result) || r)
+        return false;
+    r = texture_resource_sample(&calls, &job->c, &s->resource);
+    s->handle = s->resource.texture;
+    return is_expected(worker, "the texture", r, want->object, result) && !r;
+}
+
+/* ---- running --------------------------------------------------------------------------------- */
+
+static void judge(const struct job *job, const struct launch *launch, const uint32_t *words,
+                  struct result *result)
+{
+    const struct texture_result *want = &job->want.result;
+    if (!launch->has_started)
+        return; /* the result says why */
+    if (launch->ended != (CUresult)want->launched) {
+        result->verdict =
+            launch->ended == CUDA_ERROR_NOT_SUPPORTED ? VERDICT_SKIPPED : VERDICT_DIFFERENT;
+        if (!launch->ended)
+            conform_row_tell(result, VERDICT_DIFFERENT, "it ends, expected: fault %u",
+                             want->launched);
+        return;
+    }
+    conform_row_tell(result, VERDICT_SAME, "%s", "");
+    uint64_t hash = conform_kernel_hash_words(words, (size_t)job->c.lanes * WORDS_OUT, FNV_BASIS);
+    if (!want->launched && hash != job->want.hash)
+        conform_row_tell(result, VERDICT_DIFFERENT,
+                         "what %u lanes sampled has the hash %016llx, expected %016llx",
+                         job->c.lanes, (unsigned long long)hash,
+                         (unsigned long long)job->want.hash);
+}
+
+static void sample(struct worker *worker, const struct conform_row *row, struct sample *s,
+                   uint32_t *words, struct result *result)
+{
+    const struct job *job = s->job;
+    unsigned lanes = job->c.lanes;
+    char *ptx = text(row);
+    struct launch launch = {
+        .ptx = ptx,
+        .kernel = job->c.kernel,
+        .grid = {lanes / 32, 1, 1},
+        .block = {32, 1, 1},
+        .level = row->set->level,
+        .buffer = {[IN] = {.bytes = lanes * LANE_WORDS * sizeof *words, .from = words},
+                   [OUT] = {.bytes = lanes * WORDS_OUT * sizeof *words, .fill = 0xcd, .to = words},
+                   [TEXELS] = {.bytes = TEXEL_BYTES, .from = s->memory.texels}},
+        .n_buffers = job->c.resource < LINEAR ? TEXELS : BUFFERS,
+        .value = s,
+        .order = "vbb",
+        .prepare = prepare};
+    for (unsigned i = 0; i < lanes; i++)
+        fill_lane(&job->c, i, words + i * LANE_WORDS);
+    if (!ptx)
+        conform_row_tell(result, VERDICT_FAILED, "no memory on the host, or no such kernel");
+    else {
+        conform_launch_run(worker, &launch, result);
+        judge(job, &launch, words, result);
+    }
+    free(ptx);
+}
+
+static void run(struct worker *worker, const struct conform_row *row, struct result *result)
+{
+    struct sample s = {.job = row->data};
+    struct texture_calls calls;
+    uint32_t *words = calloc((size_t)s.job->c.lanes * LANE_WORDS, sizeof *words);
+    s.memory.texels = calloc(1, TEXEL_BYTES);
+    if (words && s.memory.texels)
+        sample(worker, row, &s, words, result);
+    else
+        conform_row_tell(result, VERDICT_FAILED, "no memory on the host");
+    if (find_calls(&worker->driver, &calls) && !worker->is_spoiled)
+        texture_resource_destroy(&calls, &s.resource);
+    free(s.memory.texels);
+    free(words);
+}
+
+const struct conform_kind conform_textures = {"textures", "texture.txt", 1, add, run, text};
