@@ -36,10 +36,12 @@
  *
  * Levels: a level loses all but 8 fraction bits, toward zero (NaN is 0), as the sampler's bias
  * does; with that it is at most the upper limit, then at least the lower one, and at last one that
- * there is. Without a linear filter it is rounded, halves upwards. With one, the fraction is what
- * the upper level has of the 256 that weights are split from. An instruction that names no level
- * asks for level -32. Mipmapped arrays have normalised coordinates whatever the sampler says, but
- * wrap and mirror only if it says so.
+ * there is. Of an anisotropic texture fewer levels are mixed, unless the sampler says otherwise:
+ * the fraction is 12/8 (below a limit of 4), 14/8 (below 8) or 2 as steep about its middle, by a
+ * bias that is part of the sampler's. Without a linear filter a level is rounded, halves upwards.
+ * With one, the fraction is what the upper level has of the 256 that weights are split from. An
+ * instruction that names no level asks for level -32. Mipmapped arrays have normalised coordinates
+ * whatever the sampler says, but wrap and mirror only if it says so.
  *
  * Whole coordinates outside are none; where a level is named they are the nearest texel's, and so
  * is the layer.
@@ -137,7 +139,8 @@ struct pt_texture {
     uint32_t border[PT_TEXTURE_CHANNELS]; /* a texel of the border's colour */
     uint8_t block;  /* enum pt_texture_block: `texel` is what its texels become */
     bool is_opaque; /* the fourth channel is 1 whatever lies there */
-    uint8_t unused_end[6];
+    uint8_t slope;  /* of a level's fraction between two levels, in eighths */
+    uint8_t unused_end[5];
 };
 _Static_assert(sizeof(struct pt_texture) == 96, "read in whole vectors, without padding");
 
@@ -154,6 +157,9 @@ void pt_texture_set_border(struct pt_texture *t, const float *colour);
 
 /* The bits of a normalised coordinate's fraction that count, on any axis: the longest one says. */
 int pt_texture_fraction_bits(const struct pt_texture *t);
+/* Sets what becomes of levels: their bias, and how steep they are. `is_optimized`: an anisotropic
+ * texture mixes fewer of them. */
+void pt_texture_set_levels(struct pt_texture *t, float bias, bool is_optimized);
 /* A coordinate's value: NaN and subnormal numbers are 0. */
 double pt_texture_flushed(uint32_t bits);
 

@@ -1,6 +1,4 @@
 /* The level of a sample: named, or by derivatives. */
-#include "backend/semantics/texture_level.h"
-
 #include <float.h>
 #include <math.h>
 #include <string.h>
@@ -9,48 +7,40 @@
 #include "backend/semantics/texture.h"
 #include "backend/semantics/texture_cube.h"
 
-enum { FRACTION = 256, DIGITS = 10, DROPPED = 53 - DIGITS, EIGHTHS = 3, LEVEL_MOST = 128 };
+enum {
+    FRACTION = 256,
+    DIGITS = 10,
+    DROPPED = 53 - DIGITS,
+    EIGHTHS = 3,
+    EIGHTH = 8,
+    LEVEL_MOST = 128
+};
 
 #define LARGEST 0x1p127
 
-/* Of an anisotropic texture fewer levels are mixed: the part of the fraction that is stretched over
- * the whole of it, from 1/256 on, and how much, in eighths. */
-struct stretch {
-    uint16_t most_anisotropy;
-    uint8_t from, by;
-};
-
-static const struct stretch *stretch_of(uint32_t anisotropy)
+void pt_texture_set_levels(struct pt_texture *t, float bias, bool is_optimized)
 {
-    static const struct stretch known[] = {{2, 42, 12}, {3, 42, 12}, {4, 54, 14}, {16, 64, 16}};
-    for (unsigned i = 0; i < sizeof known / sizeof *known; i++)
-        if (known[i].most_anisotropy == anisotropy)
-            return &known[i];
-    return NULL;
+    const uint8_t steepest = 2 * EIGHTH;
+    const float bias_most = 16;
+    t->slope = !is_optimized || t->anisotropy < 2 ? EIGHTH
+               : t->anisotropy < 4                ? 12
+               : t->anisotropy < 8                ? 14
+                                                  : steepest;
+    float middle = (1 - (float)EIGHTH / t->slope) / 2;
+    t->bias = (int16_t)(FRACTION * (fmaxf(fminf(bias, bias_most), -bias_most) - middle));
 }
 
-bool pt_texture_level_is_known(uint32_t anisotropy)
-{
-    return anisotropy <= 1 || stretch_of(anisotropy);
-}
-
-static int32_t stretched(const struct pt_texture *t, int32_t level)
-{
-    const struct stretch *s = stretch_of(t->anisotropy);
-    int32_t fraction = level % FRACTION;
-    if (!s)
-        return level;
-    int32_t to = (fraction - s->from) * s->by >> 3;
-    return level - fraction + (to < 0 ? 0 : to < FRACTION ? to : FRACTION);
-}
-
+/* The fraction grows by `slope` eighths from level to level, and stays at the next one. The limits
+ * come after that. */
 static int32_t limited(const struct pt_texture *t, int32_t level)
 {
     int32_t last = (t->n_levels - 1) * FRACTION;
     level += t->bias;
+    int32_t fraction = level & (FRACTION - 1), steep = fraction * t->slope / EIGHTH;
+    level += (steep < FRACTION ? steep : FRACTION) - fraction;
     level = level < t->max_level ? level : t->max_level;
     level = level > t->min_level ? level : t->min_level;
-    return level < 0 ? 0 : level < last ? stretched(t, level) : last;
+    return level < 0 ? 0 : level < last ? level : last;
 }
 
 int32_t pt_texture_level(const struct pt_texture *t, uint32_t lod)

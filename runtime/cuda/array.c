@@ -105,11 +105,14 @@ static bool has_channels(const CUDA_ARRAY3D_DESCRIPTOR *d)
 }
 
 /* What the driver of an H100 refuses; a depth texture and a picture that is drawn have formats of
- * their own, which there are not yet. */
+ * their own, which there are not yet. That driver takes sparse arrays, such whose memory comes
+ * later, and a video's. */
 static CUresult check_descriptor(const CUDA_ARRAY3D_DESCRIPTOR *d)
 {
     const unsigned known = CUDA_ARRAY3D_LAYERED | CUDA_ARRAY3D_SURFACE_LDST | CUDA_ARRAY3D_CUBEMAP |
                            CUDA_ARRAY3D_TEXTURE_GATHER;
+    const unsigned missing =
+        CUDA_ARRAY3D_SPARSE | CUDA_ARRAY3D_DEFERRED_MAPPING | CUDA_ARRAY3D_VIDEO_ENCODE_DECODE;
     bool is_layered = (d->Flags & CUDA_ARRAY3D_LAYERED) != 0,
          is_cube = (d->Flags & CUDA_ARRAY3D_CUBEMAP) != 0;
     bool is_block = pt_cu_array_blocks(d->Format);
@@ -124,7 +127,9 @@ static CUresult check_descriptor(const CUDA_ARRAY3D_DESCRIPTOR *d)
         return CUDA_ERROR_INVALID_VALUE;
     if (d->Flags & (CUDA_ARRAY3D_DEPTH_TEXTURE | CUDA_ARRAY3D_COLOR_ATTACHMENT))
         return CUDA_ERROR_INVALID_VALUE;
-    return d->Flags & ~known ? CUDA_ERROR_NOT_SUPPORTED : CUDA_SUCCESS;
+    if (d->Flags & ~(known | missing))
+        return CUDA_ERROR_INVALID_VALUE;
+    return d->Flags & missing ? CUDA_ERROR_NOT_SUPPORTED : CUDA_SUCCESS;
 }
 
 static void lay_out(CUarray a)
@@ -445,6 +450,8 @@ unsigned pt_cu_array_n_levels(CUmipmappedArray mipmap)
 static CUresult check_mipmap(CUmipmappedArray m)
 {
     CUresult r = pt_cu_driver_check();
+    if (r == CUDA_SUCCESS && pt_cu_handle_is(m, PT_CU_ARRAY))
+        return CUDA_ERROR_INVALID_VALUE;
     return r == CUDA_SUCCESS && !pt_cu_handle_is(m, PT_CU_MIPMAP) ? CUDA_ERROR_INVALID_HANDLE : r;
 }
 

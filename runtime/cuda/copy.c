@@ -138,6 +138,8 @@ static CUresult place_in_array(const struct corner *c, const CUDA_MEMCPY3D *m, s
     CUarray a = c->array;
     if (!a)
         return CUDA_ERROR_INVALID_VALUE;
+    if (pt_cu_handle_is(a, PT_CU_MIPMAP))
+        return CUDA_ERROR_INVALID_VALUE;
     if (!pt_cu_handle_is(a, PT_CU_ARRAY))
         return CUDA_ERROR_INVALID_HANDLE;
     size_t slices = a->descriptor.Depth ? a->descriptor.Depth : 1;

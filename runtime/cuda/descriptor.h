@@ -7,6 +7,8 @@
 
 /* NULL: there is none of this kind. */
 struct pt_cu_range *pt_cu_descriptor_find(uint64_t handle, enum pt_cu_memory kind);
+/* Whether it is one of the current context's. */
+CUresult pt_cu_descriptor_check(uint64_t handle, enum pt_cu_memory kind);
 /* Frees it when its context has nothing under way; of what is none of this kind, it is no error. */
 CUresult pt_cu_descriptor_free(uint64_t handle, enum pt_cu_memory kind);
 

@@ -8,6 +8,7 @@
 #include "runtime/cuda/library.h"
 #include "runtime/shape.h"
 
+enum { CU_PARAM_TR_DEFAULT = -1 };
 enum { PARAMETERS_MOST = 4096 };
 
 /* What is set so far. */
@@ -104,6 +105,21 @@ CUresult cuParamSetf(CUfunction f, int offset, float value)
 CUresult cuParamSetv(CUfunction f, int offset, void *value, unsigned bytes)
 {
     return API(set_parameter(f, offset, value, bytes));
+}
+
+/* A module's references can be used by all of its functions. */
+static CUresult set_reference(CUfunction f, int unit, CUtexref reference)
+{
+    struct pt_cu_legacy *set;
+    CUresult r = find(f, &set);
+    if (r == CUDA_SUCCESS && !pt_cu_handle_is(reference, PT_CU_TEXTURE_REFERENCE))
+        r = CUDA_ERROR_INVALID_HANDLE;
+    return r == CUDA_SUCCESS && unit != CU_PARAM_TR_DEFAULT ? CUDA_ERROR_INVALID_VALUE : r;
+}
+
+CUresult cuParamSetTexRef(CUfunction f, int unit, CUtexref reference)
+{
+    return API(set_reference(f, unit, reference));
 }
 
 /* ---- launches -------------------------------------------------------------------------------- */

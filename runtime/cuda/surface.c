@@ -55,6 +55,8 @@ static CUresult create(CUsurfObject *out, const CUDA_RESOURCE_DESC *resource)
         r = CUDA_ERROR_INVALID_VALUE;
     if (r == CUDA_SUCCESS)
         r = pt_cu_surface_describe(&o.surface, resource->res.array.hArray);
+    if (r == CUDA_SUCCESS && resource->res.array.hArray->ctx != ctx)
+        r = CUDA_ERROR_PEER_ACCESS_NOT_ENABLED;
     if (r == CUDA_SUCCESS)
         r = pt_cu_block_alloc(ctx, sizeof o, PT_CU_SURFACE, &range);
     if (r != CUDA_SUCCESS)
@@ -78,8 +80,8 @@ CUresult cuSurfObjectDestroy(CUsurfObject surface)
 
 static CUresult get_resource(CUDA_RESOURCE_DESC *d, CUsurfObject surface)
 {
-    CUresult r = pt_cu_driver_check();
-    if (r == CUDA_SUCCESS && (!d || !pt_cu_descriptor_find(surface, PT_CU_SURFACE)))
+    CUresult r = pt_cu_descriptor_check(surface, PT_CU_SURFACE);
+    if (r == CUDA_SUCCESS && !d)
         r = CUDA_ERROR_INVALID_VALUE;
     if (r == CUDA_SUCCESS)
         *d = ((const struct object *)(uintptr_t)surface)->resource;

@@ -5,7 +5,6 @@
 
 #include <math.h>
 
-#include "backend/semantics/texture_level.h"
 #include "runtime/cuda/array.h"
 #include "runtime/cuda/block.h"
 #include "runtime/cuda/current.h"
@@ -17,7 +16,6 @@
 enum { VIEW_WORDS = 0x18, VIEW_LAST = 0x22 }; /* the last view of channels, and of blocks */
 
 #define LEVEL_MOST (4095 / 256.f)
-#define BIAS_MOST 16.f
 
 enum {
     ALIGNMENT = 512,
@@ -108,6 +106,14 @@ static CUresult set_mipmap(struct pt_texture *t, CUmipmappedArray m, bool is_int
     return set_array(t, pt_cu_array_level(m, 0), is_integer);
 }
 
+/* Memory has texels of words and 10-10-10-2, none that are normalised by themselves, nor blocks. */
+static CUresult set_memory_format(struct pt_texture *t, CUarray_format format, unsigned channels,
+                                  bool is_integer)
+{
+    return pt_cu_array_is_normalized(format) ? CUDA_ERROR_INVALID_VALUE
+                                             : set_format(t, format, channels, is_integer);
+}
+
 static bool is_address(CUdeviceptr address)
 {
     return address && address % ALIGNMENT == 0 && pt_cu_range_is_usable(address, 1);
@@ -120,11 +126,13 @@ static CUresult set_linear(struct pt_texture *t, const CUDA_RESOURCE_DESC *d, bo
     t->memory = PT_TEXTURE_LINEAR;
     t->texels = d->res.linear.devPtr;
     t->axes = 1;
-    CUresult r = set_format(t, d->res.linear.format, d->res.linear.numChannels, is_integer);
+    CUresult r = set_memory_format(t, d->res.linear.format, d->res.linear.numChannels, is_integer);
     if (r != CUDA_SUCCESS)
         return r;
     size_t n = d->res.linear.sizeInBytes / t->texel_bytes;
-    t->size[0] = n < UINT32_MAX ? (uint32_t)n : UINT32_MAX;
+    if (n > UINT32_MAX)
+        return CUDA_ERROR_INVALID_VALUE;
+    t->size[0] = (uint32_t)n;
     t->size[1] = t->size[2] = 1;
     return CUDA_SUCCESS;
 }
@@ -144,7 +152,7 @@ static CUresult set_pitched(struct pt_texture *t, const CUDA_RESOURCE_DESC *d, b
     t->size[0] = (uint32_t)d->res.pitch2D.width;
     t->size[1] = (uint32_t)d->res.pitch2D.height;
     t->size[2] = 1;
-    return set_format(t, d->res.pitch2D.format, d->res.pitch2D.numChannels, is_integer);
+    return set_memory_format(t, d->res.pitch2D.format, d->res.pitch2D.numChannels, is_integer);
 }
 
 static CUresult set_resource(struct pt_texture *t, const CUDA_RESOURCE_DESC *d, bool is_integer)
@@ -200,8 +208,11 @@ static CUresult check_view(const struct pt_texture *t, const CUDA_RESOURCE_VIEW_
 {
     uint32_t depth = t->layers ? t->layers : t->axes > 2 ? t->size[2] : 0;
     uint32_t layers = t->is_layered ? t->layers / faces_of(t) : 0;
-    if (!v->format || v->format > VIEW_LAST)
+    if (!v->format || (unsigned)v->format > VIEW_LAST)
         return CUDA_ERROR_INVALID_VALUE;
+    for (unsigned i = 0; i < sizeof v->reserved / sizeof *v->reserved; i++)
+        if (v->reserved[i])
+            return CUDA_ERROR_INVALID_VALUE;
     unsigned side = is_block_view(v) ? PT_TEXTURE_BLOCK_SIDE_LOG : 0;
     if (v->width != (size_t)t->size[0] << side ||
         v->height != (t->axes > 1 ? (size_t)t->size[1] << side : 0) || v->depth != depth ||
@@ -230,12 +241,13 @@ static CUresult set_block_view(struct pt_texture *t, const CUDA_RESOURCE_VIEW_DE
     return t->texel_bytes == bytes ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
 
-/* The same memory as texels of another kind and the same size, some of its levels and layers. */
+/* The same memory as texels of another kind and the same size, some of its levels and layers. Of
+ * linear and pitched memory there are no views: none is looked at. */
 static CUresult set_view(struct pt_texture *t, const CUDA_RESOURCE_VIEW_DESC *v, bool is_integer)
 {
     unsigned bytes = t->texel_bytes;
     if (t->memory != PT_TEXTURE_ARRAY)
-        return CUDA_ERROR_NOT_SUPPORTED;
+        return CUDA_SUCCESS;
     CUresult r = check_view(t, v);
     if (r == CUDA_SUCCESS && (t->block || (is_block_view(v) && t->texel != PT_TEXEL_U32)))
         r = CUDA_ERROR_INVALID_VALUE;
@@ -276,10 +288,10 @@ static CUresult check_sampler(const CUDA_TEXTURE_DESC *d, unsigned axes, bool is
                : CUDA_SUCCESS;
 }
 
-/* A level in 1/256, toward zero. */
-static int16_t level(float l, float least, float most)
+/* A level in 1/256, downwards. */
+static int16_t level(float l)
 {
-    return (int16_t)(256 * fmaxf(fminf(l, most), least));
+    return (int16_t)(256 * fmaxf(fminf(l, LEVEL_MOST), 0));
 }
 
 /* Wrapping and mirroring need coordinates that are said to be normalised, or a cube. */
@@ -288,20 +300,6 @@ static uint8_t address(const struct pt_texture *t, const CUDA_TEXTURE_DESC *d, u
     bool is_kept = d->flags & CU_TRSF_NORMALIZED_COORDINATES || t->is_cube ||
                    d->addressMode[axis] == CU_TR_ADDRESS_MODE_BORDER;
     return is_kept && !t->is_seamless ? (uint8_t)d->addressMode[axis] : PT_TEXTURE_CLAMP;
-}
-
-/* Of anisotropic textures levels are known in two dimensions, for some limits of anisotropy,
- * without a bias, with limits that are whole, and with the trilinear optimisation. */
-static bool is_modelled(const struct pt_texture *t, const CUDA_TEXTURE_DESC *d)
-{
-    if (t->n_levels == 1 || t->anisotropy <= 1)
-        return true;
-    const int unit = 256;
-    bool is_plane = t->axes == 2 && !t->layers,
-         is_limited = t->max_level < (t->n_levels - 1) * unit && t->max_level % unit;
-    bool is_whole = !t->bias && t->min_level % unit == 0 && !is_limited;
-    return is_plane && is_whole && !(d->flags & CU_TRSF_DISABLE_TRILINEAR_OPTIMIZATION) &&
-           pt_texture_level_is_known(t->anisotropy);
 }
 
 static CUresult set_sampler(struct pt_texture *t, const CUDA_TEXTURE_DESC *d)
@@ -319,11 +317,22 @@ static CUresult set_sampler(struct pt_texture *t, const CUDA_TEXTURE_DESC *d)
     t->is_srgb = (d->flags & CU_TRSF_SRGB) != 0;
     t->anisotropy = (uint16_t)(d->maxAnisotropy < UINT16_MAX ? d->maxAnisotropy : UINT16_MAX);
     t->is_mip_linear = d->mipmapFilterMode == CU_TR_FILTER_MODE_LINEAR;
-    t->bias = level(d->mipmapLevelBias, -BIAS_MOST, BIAS_MOST);
-    t->min_level = level(d->minMipmapLevelClamp, 0, LEVEL_MOST);
-    t->max_level = level(d->maxMipmapLevelClamp, 0, LEVEL_MOST);
+    pt_texture_set_levels(t, d->mipmapLevelBias,
+                          !(d->flags & CU_TRSF_DISABLE_TRILINEAR_OPTIMIZATION));
+    t->min_level = level(d->minMipmapLevelClamp);
+    t->max_level = level(d->maxMipmapLevelClamp);
     pt_texture_set_border(t, d->borderColor);
-    return is_modelled(t, d) ? CUDA_SUCCESS : CUDA_ERROR_NOT_SUPPORTED;
+    return CUDA_SUCCESS;
+}
+
+/* The context that has the texels' array; NULL: there is none. */
+static CUcontext context_of(const CUDA_RESOURCE_DESC *d)
+{
+    if (d->resType == CU_RESOURCE_TYPE_ARRAY)
+        return d->res.array.hArray->ctx;
+    return d->resType == CU_RESOURCE_TYPE_MIPMAPPED_ARRAY
+               ? pt_cu_array_level(d->res.mipmap.hMipmappedArray, 0)->ctx
+               : NULL;
 }
 
 /* ---- calls ----------------------------------------------------------------------------------- */
@@ -350,6 +359,8 @@ static CUresult create(CUtexObject *out, const CUDA_RESOURCE_DESC *resource,
         r = CUDA_ERROR_INVALID_VALUE;
     if (r == CUDA_SUCCESS)
         r = pt_cu_texture_describe(&o.texture, resource, sampler, view);
+    if (r == CUDA_SUCCESS && context_of(resource) && context_of(resource) != ctx)
+        r = CUDA_ERROR_PEER_ACCESS_NOT_ENABLED;
     if (r == CUDA_SUCCESS)
         r = pt_cu_block_alloc(ctx, sizeof o, PT_CU_TEXTURE, &range);
     if (r != CUDA_SUCCESS)
@@ -378,10 +389,8 @@ CUresult cuTexObjectDestroy(CUtexObject texture)
 
 static CUresult check(const void *out, CUtexObject texture)
 {
-    CUresult r = pt_cu_driver_check();
-    if (r == CUDA_SUCCESS && (!out || !pt_cu_descriptor_find(texture, PT_CU_TEXTURE)))
-        r = CUDA_ERROR_INVALID_VALUE;
-    return r;
+    CUresult r = pt_cu_descriptor_check(texture, PT_CU_TEXTURE);
+    return r == CUDA_SUCCESS && !out ? CUDA_ERROR_INVALID_VALUE : r;
 }
 
 static CUresult get_resource(CUDA_RESOURCE_DESC *d, CUtexObject texture)

@@ -2,69 +2,121 @@
 #include "runtime/cudart/array.h"
 #include "runtime/cudart/rt.h"
 
+#include <string.h>
+
 /* ---- elements -------------------------------------------------------------------------------- */
 
-enum { SIGNED, UNSIGNED, FLOATING }; /* cudaChannelFormatKind */
+/* cudaChannelFormatKind; those from NORMALIZED on are of one number of channels. */
+enum { SIGNED, UNSIGNED, FLOATING, NORMALIZED = 5, BLOCKS = 17, TEN_TEN_TEN_TWO = 31 };
 
+/* `channels`: 0 for one, two or four. */
 static const struct {
-    int bits, kind;
-    CUarray_format format;
-} formats[] = {{8, UNSIGNED, CU_AD_FORMAT_UNSIGNED_INT8},   {8, SIGNED, CU_AD_FORMAT_SIGNED_INT8},
-               {16, UNSIGNED, CU_AD_FORMAT_UNSIGNED_INT16}, {16, SIGNED, CU_AD_FORMAT_SIGNED_INT16},
-               {32, UNSIGNED, CU_AD_FORMAT_UNSIGNED_INT32}, {32, SIGNED, CU_AD_FORMAT_SIGNED_INT32},
-               {16, FLOATING, CU_AD_FORMAT_HALF},           {32, FLOATING, CU_AD_FORMAT_FLOAT}};
+    uint8_t kind, bits, channels, format;
+} formats[] = {{UNSIGNED, 8, 0, CU_AD_FORMAT_UNSIGNED_INT8},
+               {SIGNED, 8, 0, CU_AD_FORMAT_SIGNED_INT8},
+               {UNSIGNED, 16, 0, CU_AD_FORMAT_UNSIGNED_INT16},
+               {SIGNED, 16, 0, CU_AD_FORMAT_SIGNED_INT16},
+               {UNSIGNED, 32, 0, CU_AD_FORMAT_UNSIGNED_INT32},
+               {SIGNED, 32, 0, CU_AD_FORMAT_SIGNED_INT32},
+               {FLOATING, 16, 0, CU_AD_FORMAT_HALF},
+               {FLOATING, 32, 0, CU_AD_FORMAT_FLOAT},
+               {4, 8, 3, PT_RT_ARRAY_NV12},
+               {NORMALIZED, 8, 1, 0xc0},
+               {NORMALIZED + 1, 8, 2, 0xc1},
+               {NORMALIZED + 2, 8, 4, 0xc2},
+               {NORMALIZED + 3, 16, 1, 0xc3},
+               {NORMALIZED + 4, 16, 2, 0xc4},
+               {NORMALIZED + 5, 16, 4, 0xc5},
+               {NORMALIZED + 6, 8, 1, 0xc6}, /* from here on with a sign */
+               {NORMALIZED + 7, 8, 2, 0xc7},
+               {NORMALIZED + 8, 8, 4, 0xc8},
+               {NORMALIZED + 9, 16, 1, 0xc9},
+               {NORMALIZED + 10, 16, 2, 0xca},
+               {NORMALIZED + 11, 16, 4, 0xcb},
+               {BLOCKS, 8, 4, 0x91}, /* BC1 to BC3, each as sRGB, too */
+               {BLOCKS + 1, 8, 4, 0x92},
+               {BLOCKS + 2, 8, 4, 0x93},
+               {BLOCKS + 3, 8, 4, 0x94},
+               {BLOCKS + 4, 8, 4, 0x95},
+               {BLOCKS + 5, 8, 4, 0x96},
+               {BLOCKS + 6, 8, 1, 0x97}, /* BC4 to BC6H, without and with a sign */
+               {BLOCKS + 7, 8, 1, 0x98},
+               {BLOCKS + 8, 8, 2, 0x99},
+               {BLOCKS + 9, 8, 2, 0x9a},
+               {BLOCKS + 10, 16, 3, 0x9b},
+               {BLOCKS + 11, 16, 3, 0x9c},
+               {BLOCKS + 12, 8, 4, 0x9d}, /* BC7, and as sRGB */
+               {BLOCKS + 13, 8, 4, 0x9e},
+               {TEN_TEN_TEN_TWO, 10, 4, 0x50}};
 enum { N_FORMATS = sizeof formats / sizeof *formats };
 
-/* Channels are alike, and the first ones of four. */
+/* Channels are alike, and the first ones of four, but for the last of 10-10-10-2. */
+static cudaChannelFormatDesc describe_channels(int format, unsigned n)
+{
+    int bits = formats[format].bits, kind = formats[format].kind,
+        last = kind == TEN_TEN_TEN_TWO ? 2 : bits;
+    return (cudaChannelFormatDesc){n > 0 ? bits : 0, n > 1 ? bits : 0, n > 2 ? bits : 0,
+                                   n > 3 ? last : 0, kind};
+}
+
 bool pt_rt_array_read_channels(const cudaChannelFormatDesc *d, CUDA_ARRAY3D_DESCRIPTOR *to)
 {
-    const int bits[] = {d->x, d->y, d->z, d->w};
-    unsigned n = 0;
-    while (n < 4 && bits[n])
-        n++;
-    for (unsigned i = 0; i < 4; i++)
-        if (bits[i] != (i < n ? d->x : 0))
-            return false;
-    to->NumChannels = n;
-    for (int i = 0; i < N_FORMATS; i++) {
-        if (formats[i].bits != d->x || formats[i].kind != d->f)
-            continue;
-        to->Format = formats[i].format;
-        return true;
-    }
+    for (int i = 0; i < N_FORMATS; i++)
+        for (unsigned n = 1; n <= 4; n++) {
+            bool is_number = formats[i].channels ? n == formats[i].channels : n != 3;
+            cudaChannelFormatDesc c = describe_channels(i, n);
+            if (!is_number || memcmp(&c, d, sizeof c) != 0)
+                continue;
+            to->NumChannels = n;
+            to->Format = (CUarray_format)formats[i].format;
+            return true;
+        }
     return false;
 }
 
 cudaChannelFormatDesc pt_rt_array_channels(const CUDA_ARRAY3D_DESCRIPTOR *d)
 {
-    cudaChannelFormatDesc c = {0};
     for (int i = 0; i < N_FORMATS; i++)
-        if (formats[i].format == d->Format)
-            c = (cudaChannelFormatDesc){formats[i].bits, 0, 0, 0, formats[i].kind};
-    c.y = d->NumChannels > 1 ? c.x : 0;
-    c.z = c.w = d->NumChannels > 2 ? c.x : 0;
-    return c;
+        if (formats[i].format == (unsigned)d->Format)
+            return describe_channels(i, d->NumChannels);
+    return (cudaChannelFormatDesc){0};
 }
 
+static bool is_block(const CUDA_ARRAY3D_DESCRIPTOR *d)
+{
+    int kind = pt_rt_array_channels(d).f;
+    return kind >= BLOCKS && kind < TEN_TEN_TEN_TWO;
+}
+
+/* Three channels of ten bits and one of two are a word, too. */
 static size_t element_bytes(const CUDA_ARRAY3D_DESCRIPTOR *d)
 {
     return (size_t)pt_rt_array_channels(d).x / 8 * d->NumChannels;
 }
 
+/* What copies of blocks count in has not been measured. */
+static cudaError_t describe_elements(cudaArray_t array, CUDA_ARRAY3D_DESCRIPTOR *d)
+{
+    CUresult r = cuArray3DGetDescriptor_v2(d, array);
+    return r == CUDA_SUCCESS && is_block(d) ? cudaErrorNotSupported : (cudaError_t)r;
+}
+
 cudaError_t pt_rt_array_element(cudaArray_t array, size_t *bytes)
 {
     CUDA_ARRAY3D_DESCRIPTOR d;
-    CUresult r = cuArray3DGetDescriptor_v2(&d, array);
-    if (r == CUDA_SUCCESS)
+    cudaError_t error = describe_elements(array, &d);
+    if (!error)
         *bytes = element_bytes(&d);
-    return (cudaError_t)r;
+    return error;
 }
 
 static cudaError_t widest_linear(size_t *most, const cudaChannelFormatDesc *channels, int device)
 {
     CUDA_ARRAY3D_DESCRIPTOR d = {0};
-    if (!channels || !pt_rt_array_read_channels(channels, &d))
+    if (!channels)
         return cudaErrorInvalidValue;
+    if (!pt_rt_array_read_channels(channels, &d))
+        return cudaErrorInvalidChannelDescriptor;
     return (cudaError_t)cuDeviceGetTexture1DLinearMaxWidth(most, d.Format, d.NumChannels, device);
 }
 
@@ -81,7 +133,9 @@ static cudaError_t describe(const cudaChannelFormatDesc *channels, cudaExtent ex
 {
     *d = (CUDA_ARRAY3D_DESCRIPTOR){
         .Width = extent.width, .Height = extent.height, .Depth = extent.depth, .Flags = flags};
-    return channels && pt_rt_array_read_channels(channels, d) ? cudaSuccess : cudaErrorInvalidValue;
+    if (!channels)
+        return cudaErrorInvalidValue;
+    return pt_rt_array_read_channels(channels, d) ? cudaSuccess : cudaErrorInvalidChannelDescriptor;
 }
 
 static cudaError_t make(cudaArray_t *array, const cudaChannelFormatDesc *channels,
@@ -255,7 +309,7 @@ static cudaError_t submit_run(struct end to, struct end from, size_t bytes, cuda
 {
     struct end *array = to.is_array ? &to : &from, *memory = to.is_array ? &from : &to;
     CUDA_ARRAY3D_DESCRIPTOR d;
-    cudaError_t error = (cudaError_t)cuArray3DGetDescriptor_v2(&d, array->array);
+    cudaError_t error = describe_elements(array->array, &d);
     const size_t row = error ? 0 : d.Width * element_bytes(&d);
     while (bytes && !error) {
         if (array->x == row) {

@@ -6,6 +6,9 @@
 
 #include "runtime/cudart/abi.h"
 
+/* A format of two planes, of which there are no arrays. */
+enum { PT_RT_ARRAY_NV12 = 0xb0 };
+
 /* The bytes of an array's element. */
 cudaError_t pt_rt_array_element(cudaArray_t array, size_t *bytes);
 /* Sets format and channels; false: there is no such format. */

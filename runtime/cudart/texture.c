@@ -24,10 +24,10 @@ static cudaError_t to_resource(const cudaResourceDesc *from, CUDA_RESOURCE_DESC 
     switch (from->resType) {
     case CU_RESOURCE_TYPE_ARRAY:
         to->res.array.hArray = from->res.array;
-        return cudaSuccess;
+        return from->res.array ? cudaSuccess : cudaErrorInvalidResourceHandle;
     case CU_RESOURCE_TYPE_MIPMAPPED_ARRAY:
         to->res.mipmap.hMipmappedArray = from->res.mipmap;
-        return cudaSuccess;
+        return from->res.mipmap ? cudaSuccess : cudaErrorInvalidResourceHandle;
     case CU_RESOURCE_TYPE_LINEAR:
         to->res.linear.devPtr = (CUdeviceptr)from->res.linear.devPtr;
         to->res.linear.sizeInBytes = from->res.linear.sizeInBytes;
@@ -98,15 +98,20 @@ static bool format_of(const CUDA_RESOURCE_DESC *r, CUarray_format *format)
 
 enum { READ_AS_THEY_ARE, READ_NORMALIZED }; /* cudaTextureReadMode */
 
+/* What are no numbers of one, two or four alike channels is normalised by itself, but NV12. */
 static cudaError_t check_reading(const cudaTextureDesc *d, CUarray_format format)
 {
-    bool is_float = format == CU_AD_FORMAT_HALF || format == CU_AD_FORMAT_FLOAT;
-    bool is_wide = format == CU_AD_FORMAT_UNSIGNED_INT32 || format == CU_AD_FORMAT_SIGNED_INT32;
-    if (d->readMode == READ_NORMALIZED && is_wide)
-        return cudaErrorInvalidNormSetting;
-    if (d->readMode == READ_AS_THEY_ARE && d->filterMode == CU_TR_FILTER_MODE_LINEAR && !is_float)
+    bool is_float = format == CU_AD_FORMAT_HALF || format == CU_AD_FORMAT_FLOAT,
+         is_wide = format == CU_AD_FORMAT_UNSIGNED_INT32 || format == CU_AD_FORMAT_SIGNED_INT32,
+         is_number = (unsigned)format <= CU_AD_FORMAT_FLOAT,
+         is_planes = (unsigned)format == PT_RT_ARRAY_NV12,
+         is_normalized = d->readMode == READ_NORMALIZED;
+    if (is_number && !is_float && (is_wide || !is_normalized) &&
+        d->filterMode == CU_TR_FILTER_MODE_LINEAR)
         return cudaErrorInvalidFilterSetting;
-    return cudaSuccess;
+    bool is_wrong =
+        is_number ? is_normalized && (is_float || is_wide) : !is_normalized && !is_planes;
+    return is_wrong ? cudaErrorInvalidNormSetting : cudaSuccess;
 }
 
 static void to_sampler(const cudaTextureDesc *from, CUDA_TEXTURE_DESC *to)
@@ -160,8 +165,10 @@ static cudaError_t create_texture(CUtexObject *texture, const cudaResourceDesc *
     CUDA_RESOURCE_DESC r;
     CUDA_TEXTURE_DESC t;
     CUarray_format format;
-    if (!texture || !resource || !sampler)
+    if (!texture || !resource)
         return cudaErrorInvalidValue;
+    if (!sampler)
+        return cudaErrorInvalidResourceHandle; /* as NVIDIA's library */
     cudaError_t error = to_resource(resource, &r);
     if (!error && format_of(&r, &format))
         error = check_reading(sampler, format);
@@ -202,10 +209,11 @@ cudaError_t cudaGetTextureObjectResourceDesc(cudaResourceDesc *d, CUtexObject te
 static cudaError_t get_sampler(cudaTextureDesc *d, CUtexObject texture)
 {
     CUDA_TEXTURE_DESC t;
-    CUresult error = d ? cuTexObjectGetTextureDesc(&t, texture) : CUDA_ERROR_INVALID_VALUE;
-    if (error == CUDA_SUCCESS)
+    cudaError_t error = d ? (cudaError_t)cuTexObjectGetTextureDesc(&t, texture)
+                          : cudaErrorInvalidResourceHandle; /* as NVIDIA's library */
+    if (!error)
         from_sampler(&t, d);
-    return (cudaError_t)error;
+    return error;
 }
 
 cudaError_t cudaGetTextureObjectTextureDesc(cudaTextureDesc *d, CUtexObject texture)
@@ -215,7 +223,7 @@ cudaError_t cudaGetTextureObjectTextureDesc(cudaTextureDesc *d, CUtexObject text
 
 cudaError_t cudaGetTextureObjectResourceViewDesc(CUDA_RESOURCE_VIEW_DESC *d, CUtexObject texture)
 {
-    return RT_API(cuTexObjectGetResourceViewDesc(d, texture));
+    return RT_API(d ? cuTexObjectGetResourceViewDesc(d, texture) : CUDA_SUCCESS);
 }
 
 /* ---- surfaces -------------------------------------------------------------------------------- */
@@ -239,5 +247,6 @@ cudaError_t cudaDestroySurfaceObject(CUsurfObject surface)
 
 cudaError_t cudaGetSurfaceObjectResourceDesc(cudaResourceDesc *d, CUsurfObject surface)
 {
-    return RT_API(get_resource(d, surface, cuSurfObjectGetResourceDesc));
+    return RT_API(d ? get_resource(d, surface, cuSurfObjectGetResourceDesc)
+                    : cudaErrorInvalidDevice); /* as NVIDIA's library */
 }

@@ -237,7 +237,10 @@ static void check_arrays(void)
     OK(cudaDeviceSynchronize());
     CHECK(to[0][0] == 10 && to[0][3] == 13 && to[1][0] == 18 && to[0][4] == 0);
     OK(cudaMemcpy2DArrayToArray(a, 0, 2, a, 0, 0, 32, 1, cudaMemcpyDeviceToDevice));
-    cudaMemcpy3DParms put = {.srcArray = a, .dstArray = b, .dstPos = {1, 0, 1}, .extent = {3, 3, 1},
+    cudaMemcpy3DParms put = {.srcArray = a,
+                             .dstArray = b,
+                             .dstPos = {1, 0, 1},
+                             .extent = {3, 3, 1},
                              .kind = cudaMemcpyDeviceToDevice};
     cudaMemcpy3DParms get = {.srcArray = b,
                              .srcPos = {0, 0, 1},
@@ -254,7 +257,7 @@ static void check_arrays(void)
     OK(cudaArrayGetInfo(NULL, &extent, NULL, level));
     CHECK(extent.width == 2 && extent.height == 2);
     OK(cudaFreeMipmappedArray(mipmap));
-    BAD_VALUE(cudaMallocArray(&a, &odd, 4, 3, 0));
+    CHECK_RT(cudaMallocArray(&a, &odd, 4, 3, 0), cudaErrorInvalidChannelDescriptor);
     BAD_VALUE(cudaMallocArray(&a, NULL, 4, 3, 0));
     BAD_VALUE(cudaGetChannelDesc(NULL, a));
     BAD_HANDLE(cudaGetChannelDesc(&seen, WILD));

@@ -59,7 +59,7 @@ static void of_memory(void)
     CHECK_RT(cudaCreateTextureObject(&t, &r, &d, NULL), cudaErrorInvalidNormSetting);
     BAD_VALUE(cudaCreateTextureObject(NULL, &r, &d, NULL));
     BAD_VALUE(cudaCreateTextureObject(&t, NULL, &d, NULL));
-    BAD_VALUE(cudaCreateTextureObject(&t, &r, NULL, NULL));
+    BAD_HANDLE(cudaCreateTextureObject(&t, &r, NULL, NULL));
     OK(cudaFree(r.res.pitch2D.devPtr));
 }
 

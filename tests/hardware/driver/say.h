@@ -20,8 +20,16 @@
     ((handle) = 0, say_call(#call), say_result((int)(call)), \
      (void)printf(" %s\n", (handle) ? "made" : "null"))
 
+/* Likewise, in functions that say_alone calls: where it is the one that is asked for. */
+#define ALONE(call) \
+    ((void)(n++ == which && (say_call(#call), say_result((int)(call)), printf("\n"))))
+
 void say_call(const char *call);
 void say_result(int result);
+
+/* Makes each of the calls of `probes`, which returns how many it has, in a process of its own,
+ * after `begin`: a driver may not survive them. Nothing was asked of the driver before. */
+void say_alone(void (*begin)(void), int (*probes)(int which));
 
 /* What parts begin with: the first device, its primary context, current, and `module`. */
 void say_begin(void);
