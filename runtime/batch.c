@@ -273,9 +273,23 @@ void pt_batch_run(struct pt_worker *w, const struct pt_native *native)
     }
 }
 
+/* A launch of one worker, as small ones are, has room for its part; without memory for more there
+ * are none. */
 void pt_batch_part(struct pt_job *job)
 {
     const struct pt_native *native = pt_native_of_job(job);
-    if (native && !native->resume)
-        job->n_parts = job->n_workers < PT_PARTS_MOST ? job->n_workers : PT_PARTS_MOST;
+    if (!native || native->resume)
+        return;
+    unsigned n = job->n_workers < PT_PARTS_MOST ? job->n_workers : PT_PARTS_MOST;
+    atomic_store(&job->only_part.taken, 0);
+    job->parts = n == 1 ? &job->only_part : pt_engine_alloc(job->engine, n * sizeof *job->parts);
+    job->n_parts = job->parts ? n : 0;
+}
+
+void pt_batch_drop_parts(struct pt_job *job)
+{
+    if (job->parts != &job->only_part)
+        pt_engine_free(job->engine, job->parts);
+    job->parts = NULL;
+    job->n_parts = 0;
 }

@@ -4,8 +4,9 @@
 
 #include "runtime/worker.h"
 
-/* Before workers run the job: finds job->n_parts. */
+/* Before workers run the job: makes its parts, and lets them go behind it. */
 void pt_batch_part(struct pt_job *job);
+void pt_batch_drop_parts(struct pt_job *job);
 /* Takes CTAs until there are none, or the launch is over. */
 void pt_batch_run(struct pt_worker *worker, const struct pt_native *native);
 /* Behind the run: every cluster was some worker's. */

@@ -42,6 +42,8 @@ struct pt_job {
     unsigned n_workers;
     /* where native code runs all of the grid; 0: there are none */
     unsigned n_parts;
+    struct pt_part *parts; /* the only one, or the engine's memory */
+    struct pt_part only_part;
     atomic_bool is_reported;
     char *report;                   /* PT_ERROR_BYTES, while it runs */
     struct pt_footprint *footprint; /* to be told what it touches; NULL: nobody wants to know */
@@ -55,15 +57,14 @@ struct pt_job {
     atomic_bool has_triggered;      /* a CTA has let them */
     atomic_uint_fast64_t n_through; /* CTAs that have, or have ended */
     uint64_t stream;                /* of a program's streams; 0: the default one */
-    uint64_t run;    /* of launches with none of the host's code between them; 0: it is alone */
-    void *owner; /* who runs it, for functions of the host that the kernel calls */
+    uint64_t run; /* of launches with none of the host's code between them; 0: it is alone */
+    void *owner;  /* who runs it, for functions of the host that the kernel calls */
     /* What all workers write lies apart from what they read. */
     char apart[64];
     atomic_uint_fast64_t next_cluster; /* where there are no parts */
     atomic_uint residents;
     atomic_uint holders; /* workers that have a slot, or are about to get one */
     char apart_too[64];
-    struct pt_part parts[PT_PARTS_MOST];
     uint8_t parameters[]; /* the block */
 };
 

@@ -97,6 +97,7 @@ static ptera_result run_with_parameters(struct pt_job *job)
     memcpy(params->twin.write, job->parameters, bytes);
     job->launch.params = params->twin.read;
     ptera_result r = job->is_cooperative ? run_cooperative(job) : run(job);
+    pt_batch_drop_parts(job);
     pt_params_put(engine, params);
     return r;
 }

@@ -51,6 +51,9 @@ bool pt_cu_function_launches_graphs(CUfunction function)
 static CUresult compile(CUfunction f, const struct pt_program **program)
 {
     CUcontext ctx = f->module->ctx;
+    *program = pt_compile_made(f->kernel, 0);
+    if (*program)
+        return CUDA_SUCCESS;
     pt_cu_command_step_out(ctx);
     ptera_result r = pt_compile_kernel(f->kernel, 0, program);
     pt_cu_command_step_in(ctx);
