@@ -1,15 +1,12 @@
 /* Stream capture: work given to streams becomes nodes of a graph.
  *
- * A stream is in one of two states: not captured (stream->capture is NULL), or part of one capture.
- * not captured -> captured   cuStreamBeginCapture: it is the capture's origin; it waits for an
- * event that was recorded in a captured stream: it joins captured -> not captured   the origin ends
- * the capture, or the stream is destroyed A capture goes from active to ended, perhaps by way of
- * invalidated: active -> invalidated      (is_spoilt) a stream or event of it is used as a capture
- * forbids active -> ended            (origin NULL) cuStreamEndCapture in the origin: the graph is
- * the program's, if all streams that joined have been waited for invalidated -> ended
- * cuStreamEndCapture: an error, and the graph is destroyed unless the program gave it either ->
- * ended            the origin is destroyed Events recorded in it hold an ended capture until they
- * are recorded anew or destroyed. */
+ * A stream is not captured (stream->capture is NULL), or part of one capture: cuStreamBeginCapture
+ * makes it the capture's origin, and a stream that waits for an event of a captured one joins. It
+ * leaves when the origin ends the capture, or when it is destroyed. A capture is active until a
+ * stream or event of it is used as a capture forbids (is_spoilt); cuStreamEndCapture in the origin
+ * ends it (origin is NULL). The graph is the program's then, if all streams that joined have been
+ * waited for, else it is destroyed, unless the program gave it. Events recorded in it hold an ended
+ * capture until they are recorded anew or destroyed. */
 #include "runtime/cuda/capture.h"
 
 #include <stdlib.h>
@@ -25,17 +22,6 @@
 #include "runtime/cuda/op.h"
 #include "runtime/cuda/stream.h"
 #include "runtime/cuda/thread.h"
-
-struct pt_cu_capture {
-    unsigned refs; /* of streams and events */
-    uint64_t id;
-    CUgraph graph;
-    bool is_given;   /* the graph is the program's */
-    CUstream origin; /* where it began; NULL: over */
-    CUstreamCaptureMode mode;
-    uint64_t thread;
-    bool is_spoilt;
-};
 
 static size_t n_captures; /* that have not ended */
 
@@ -55,7 +41,7 @@ static void clear_tail(CUstream stream)
 }
 
 /* The stream's next node is to depend on these nodes, and on those before if `add`. */
-static bool set_tail(CUstream stream, const CUgraphNode *nodes, size_t n, bool add)
+bool pt_cu_capture_set_tail(CUstream stream, const CUgraphNode *nodes, size_t n, bool add)
 {
     size_t had = add ? stream->n_capture_tail : 0;
     CUgraphNode *tail = malloc((had + n + 1) * sizeof *tail);
@@ -176,7 +162,7 @@ CUresult pt_cu_capture_forbid_unsafe(void)
 }
 
 /* A captured stream that the default one would wait for, or NULL. */
-static CUstream find_blocking(CUcontext ctx)
+CUstream pt_cu_capture_find_blocking(CUcontext ctx)
 {
     CUstream s = n_captures ? ctx->streams : NULL;
     while (s && (!s->capture || s->flags & CU_STREAM_NON_BLOCKING))
@@ -190,7 +176,7 @@ CUresult pt_cu_capture_check(CUstream stream)
     CUcontext ctx = stream->ctx;
     if (stream->capture && stream->capture->is_spoilt)
         return CUDA_ERROR_STREAM_CAPTURE_INVALIDATED;
-    CUstream blocking = stream == ctx->null_stream ? find_blocking(ctx) : NULL;
+    CUstream blocking = stream == ctx->null_stream ? pt_cu_capture_find_blocking(ctx) : NULL;
     return blocking ? pt_cu_capture_spoil(blocking, CUDA_ERROR_STREAM_CAPTURE_IMPLICIT)
                     : CUDA_SUCCESS;
 }
@@ -269,7 +255,7 @@ static CUresult append(CUstream stream, CUgraphNodeType type, unsigned char port
     bool ok = node != NULL;
     for (size_t i = 0; ok && i < stream->n_capture_tail; i++)
         ok = pt_cu_graph_node_after(node, stream->capture_tail[i], port);
-    ok = ok && set_tail(stream, &node, 1, false);
+    ok = ok && pt_cu_capture_set_tail(stream, &node, 1, false);
     stream->capture_last = node;
     *out = node;
     return ok ? CUDA_SUCCESS : pt_cu_capture_spoil(stream, CUDA_ERROR_OUT_OF_MEMORY);
@@ -378,8 +364,9 @@ CUresult pt_cu_capture_wait(CUstream stream, CUevent event, unsigned flags)
         return CUDA_ERROR_STREAM_CAPTURE_IMPLICIT;
     if (!stream->capture)
         join(stream, event->capture);
-    return set_tail(stream, event->captured, event->n_captured, true) ? CUDA_SUCCESS
-                                                                      : CUDA_ERROR_OUT_OF_MEMORY;
+    return pt_cu_capture_set_tail(stream, event->captured, event->n_captured, true)
+               ? CUDA_SUCCESS
+               : CUDA_ERROR_OUT_OF_MEMORY;
 }
 
 /* ---- beginning and ending -------------------------------------------------------------------- */
@@ -395,7 +382,7 @@ static CUresult begin(CUstream stream, CUgraph graph, const CUgraphNode *nodes, 
     if (stream->capture || (graph && graph->is_captured))
         return CUDA_ERROR_ILLEGAL_STATE;
     struct pt_cu_capture *capture = calloc(1, sizeof *capture);
-    if (!capture || !thread || !set_tail(stream, nodes, n, false)) {
+    if (!capture || !thread || !pt_cu_capture_set_tail(stream, nodes, n, false)) {
         free(capture);
         return CUDA_ERROR_OUT_OF_MEMORY;
     }
@@ -428,23 +415,13 @@ PER_THREAD_API(cuStreamBeginCapture, _ptsz, begin_capture, (CUstream stream), st
 PER_THREAD_API(cuStreamBeginCapture_v2, _ptsz, begin_capture,
                (CUstream stream, CUstreamCaptureMode mode), stream, mode)
 
-static CUresult check_nodes(CUgraph graph, const CUgraphNode *nodes, size_t n)
-{
-    if (n && !nodes)
-        return CUDA_ERROR_INVALID_VALUE;
-    for (size_t i = 0; i < n; i++)
-        if (!pt_cu_handle_is(nodes[i], PT_CU_NODE) || nodes[i]->graph != graph)
-            return CUDA_ERROR_INVALID_VALUE;
-    return CUDA_SUCCESS;
-}
-
 static CUresult begin_to_graph(CUstream null, CUstream given, CUgraph graph,
                                const CUgraphNode *nodes, size_t n, CUstreamCaptureMode mode)
 {
     CUstream stream;
     CUresult r = pt_cu_stream_find(null, given, &stream);
     if (r == CUDA_SUCCESS)
-        r = pt_cu_handle_is(graph, PT_CU_GRAPH) ? check_nodes(graph, nodes, n)
+        r = pt_cu_handle_is(graph, PT_CU_GRAPH) ? pt_cu_graph_check_nodes(graph, nodes, n)
                                                 : CUDA_ERROR_INVALID_VALUE;
     return r == CUDA_SUCCESS ? begin(stream, graph, nodes, n, mode) : r;
 }
@@ -520,111 +497,3 @@ static CUresult end_capture(CUstream null, CUstream given, CUgraph *graph)
 
 PER_THREAD_API(cuStreamEndCapture, _ptsz, end_capture, (CUstream stream, CUgraph *graph), stream,
                graph)
-
-/* ---- asking ---------------------------------------------------------------------------------- */
-
-static CUstreamCaptureStatus status_of(const struct CUstream_st *stream)
-{
-    return !stream->capture             ? CU_STREAM_CAPTURE_STATUS_NONE
-           : stream->capture->is_spoilt ? CU_STREAM_CAPTURE_STATUS_INVALIDATED
-                                        : CU_STREAM_CAPTURE_STATUS_ACTIVE;
-}
-
-struct info {
-    CUstreamCaptureStatus *status;
-    cuuint64_t *id;
-    CUgraph *graph;
-    const CUgraphNode **nodes;
-    const CUgraphEdgeData **data;
-    size_t *n;
-};
-
-static CUresult get_info(CUstream null, CUstream given, struct info info)
-{
-    CUstream stream;
-    CUresult r = pt_cu_stream_find(null, given, &stream);
-    if (r == CUDA_SUCCESS && !info.status)
-        r = CUDA_ERROR_INVALID_VALUE;
-    if (r != CUDA_SUCCESS)
-        return r;
-    if (stream == stream->ctx->null_stream &&
-        find_blocking(stream->ctx)) /* whose capture goes on */
-        return CUDA_ERROR_STREAM_CAPTURE_IMPLICIT;
-    *info.status = status_of(stream);
-    if (*info.status != CU_STREAM_CAPTURE_STATUS_ACTIVE)
-        return CUDA_SUCCESS;
-    if (info.id)
-        *info.id = stream->capture->id;
-    if (info.graph)
-        *info.graph = stream->capture->graph;
-    if (info.nodes)
-        *info.nodes = stream->capture_tail;
-    if (info.data)
-        *info.data = NULL; /* all edges are plain */
-    if (info.n)
-        *info.n = stream->n_capture_tail;
-    return CUDA_SUCCESS;
-}
-
-PER_THREAD_API(cuStreamIsCapturing, _ptsz, get_info,
-               (CUstream stream, CUstreamCaptureStatus *status), stream,
-               (struct info){.status = status})
-PER_THREAD_API(cuStreamGetCaptureInfo, _ptsz, get_info,
-               (CUstream stream, CUstreamCaptureStatus *status, cuuint64_t *id), stream,
-               (struct info){.status = status, .id = id})
-PER_THREAD_API(cuStreamGetCaptureInfo_v2, _ptsz, get_info,
-               (CUstream stream, CUstreamCaptureStatus *status, cuuint64_t *id, CUgraph *graph,
-                const CUgraphNode **nodes, size_t *n),
-               stream, (struct info){status, id, graph, nodes, NULL, n})
-PER_THREAD_API(cuStreamGetCaptureInfo_v3, _ptsz, get_info,
-               (CUstream stream, CUstreamCaptureStatus *status, cuuint64_t *id, CUgraph *graph,
-                const CUgraphNode **nodes, const CUgraphEdgeData **data, size_t *n),
-               stream, (struct info){status, id, graph, nodes, data, n})
-
-static CUresult update_dependencies(CUstream null, CUstream given, const CUgraphNode *nodes,
-                                    size_t n, unsigned flags)
-{
-    CUstream stream;
-    CUresult r = pt_cu_stream_find(null, given, &stream);
-    if (r == CUDA_SUCCESS && !stream->capture)
-        r = CUDA_ERROR_ILLEGAL_STATE;
-    if (r == CUDA_SUCCESS)
-        r = pt_cu_capture_check(stream);
-    if (r == CUDA_SUCCESS)
-        r = flags > CU_STREAM_SET_CAPTURE_DEPENDENCIES
-                ? CUDA_ERROR_INVALID_VALUE
-                : check_nodes(stream->capture->graph, nodes, n);
-    if (r == CUDA_SUCCESS &&
-        !set_tail(stream, nodes, n, flags == CU_STREAM_ADD_CAPTURE_DEPENDENCIES))
-        r = CUDA_ERROR_OUT_OF_MEMORY;
-    return r;
-}
-
-PER_THREAD_API(cuStreamUpdateCaptureDependencies, _ptsz, update_dependencies,
-               (CUstream stream, CUgraphNode *nodes, size_t n, unsigned flags), stream, nodes, n,
-               flags)
-PER_THREAD_API(cuStreamUpdateCaptureDependencies_v2, _ptsz, update_dependencies,
-               (CUstream stream, CUgraphNode *nodes, const CUgraphEdgeData *data, size_t n,
-                unsigned flags),
-               stream, nodes, ((void)data, n), flags)
-
-static CUresult exchange_mode(CUstreamCaptureMode *mode)
-{
-    struct pt_cu_thread *thread = pt_cu_thread_get();
-    CUresult r = pt_cu_driver_check();
-    if (r == CUDA_SUCCESS && (!mode || (unsigned)*mode > CU_STREAM_CAPTURE_MODE_RELAXED))
-        r = CUDA_ERROR_INVALID_VALUE;
-    if (r == CUDA_SUCCESS && !thread)
-        r = CUDA_ERROR_OUT_OF_MEMORY;
-    if (r != CUDA_SUCCESS)
-        return r;
-    CUstreamCaptureMode before = thread->capture_mode;
-    thread->capture_mode = *mode;
-    *mode = before;
-    return CUDA_SUCCESS;
-}
-
-CUresult cuThreadExchangeStreamCaptureMode(CUstreamCaptureMode *mode)
-{
-    return API(exchange_mode(mode));
-}

@@ -2,9 +2,22 @@
 #ifndef PTERA_CUDA_CAPTURE_H
 #define PTERA_CUDA_CAPTURE_H
 
+#include <stdbool.h>
+
 #include "runtime/cuda/abi.h"
 
 struct pt_cu_op;
+
+struct pt_cu_capture {
+    unsigned refs; /* of streams and events */
+    uint64_t id;
+    CUgraph graph;
+    bool is_given;   /* the graph is the program's */
+    CUstream origin; /* where it began; NULL: over */
+    CUstreamCaptureMode mode;
+    uint64_t thread;
+    bool is_spoilt;
+};
 
 /* An error if a capture forbids to use the stream at all. */
 CUresult pt_cu_capture_check(CUstream stream);
@@ -27,6 +40,11 @@ CUresult pt_cu_capture_child(CUstream stream, CUgraph graph);
 /* Memory that is allocated and freed in the order of a stream becomes the graph's. */
 CUresult pt_cu_capture_alloc(CUstream stream, size_t bytes, CUdeviceptr *address);
 CUresult pt_cu_capture_free(CUstream stream, CUdeviceptr address);
+/* The stream's next node is to depend on these nodes, and on those before if `add`. False: no
+ * memory. */
+bool pt_cu_capture_set_tail(CUstream stream, const CUgraphNode *nodes, size_t n, bool add);
+/* A blocking stream of the context that is captured, or NULL. */
+CUstream pt_cu_capture_find_blocking(CUcontext ctx);
 void pt_cu_capture_leave(CUstream stream);
 void pt_cu_capture_forget(CUevent event);
 

@@ -65,47 +65,45 @@ static int apply(CUgraphNode node, const struct update *u)
 }
 
 /* One of them, from begin to end. */
-static int apply_one(const struct update *u, const char *no_node)
+static int apply_one(const struct update *u)
 {
     pt_cu_device_call_begin(0);
     CUgraphNode node = node_of(u->node);
-    int error = node ? apply(node, u) : -1;
+    int error = node ? apply(node, u) : CUDA_ERROR_INVALID_VALUE;
     pt_cu_device_call_end();
     if (error >= 0)
         return error;
-    ptera_function_fail(node ? "the value of a parameter lies in no memory" : no_node);
+    ptera_function_fail("the value of a graph node's parameter lies in no memory");
     return 0;
 }
 
 int pt_cu_device_update_parameter(uint64_t node, size_t offset, uint64_t value, size_t bytes)
 {
-    const struct update u = {
-        .node = node, .field = FIELD_PARAMETER, .parameter = {value, offset, bytes}};
-    return apply_one(&u, "cudaGraphKernelNodeSetParam: no node of an executable graph");
+    return apply_one(&(struct update){
+        .node = node, .field = FIELD_PARAMETER, .parameter = {value, offset, bytes}});
 }
 
 int pt_cu_device_update_enabled(uint64_t node, uint32_t is_enabled)
 {
-    const struct update u = {.node = node, .field = FIELD_ENABLED, .is_enabled = is_enabled};
-    return apply_one(&u, "cudaGraphKernelNodeSetEnabled: no node of an executable graph");
+    return apply_one(
+        &(struct update){.node = node, .field = FIELD_ENABLED, .is_enabled = is_enabled});
 }
 
 int pt_cu_device_update_grid(uint64_t node, struct pt_cu_device_update_grid grid)
 {
-    const struct update u = {.node = node, .field = FIELD_GRID, .grid = grid};
-    return apply_one(&u, "cudaGraphKernelNodeSetGridDim: no node of an executable graph");
+    return apply_one(&(struct update){.node = node, .field = FIELD_GRID, .grid = grid});
 }
 
 int pt_cu_device_update_all(uint64_t updates, size_t n)
 {
-    int error = updates && n ? 0 : CUDA_ERROR_INVALID_VALUE;
+    int error = updates ? 0 : CUDA_ERROR_INVALID_VALUE;
     for (size_t i = 0; !error && i < n; i++) {
         struct update u;
         if (pt_fault_copy(&u, updates + i * sizeof u, sizeof u) < sizeof u) {
-            ptera_function_fail("cudaGraphKernelNodeUpdatesApply: updates lie in no memory");
+            ptera_function_fail("updates of graphs' nodes lie in no memory");
             return 0;
         }
-        error = apply_one(&u, "cudaGraphKernelNodeUpdatesApply: no node of an executable graph");
+        error = apply_one(&u);
     }
     return error;
 }

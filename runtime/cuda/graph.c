@@ -295,6 +295,16 @@ CUresult pt_cu_graph_check_node(CUgraphNode node)
     return r == CUDA_SUCCESS && !pt_cu_handle_is(node, PT_CU_NODE) ? CUDA_ERROR_INVALID_VALUE : r;
 }
 
+CUresult pt_cu_graph_check_nodes(CUgraph graph, const CUgraphNode *nodes, size_t n)
+{
+    if (n && !nodes)
+        return CUDA_ERROR_INVALID_VALUE;
+    for (size_t i = 0; i < n; i++)
+        if (!pt_cu_handle_is(nodes[i], PT_CU_NODE) || nodes[i]->graph != graph)
+            return CUDA_ERROR_INVALID_VALUE;
+    return CUDA_SUCCESS;
+}
+
 static CUresult create(CUgraph *graph, unsigned flags)
 {
     CUresult r = pt_cu_driver_check();

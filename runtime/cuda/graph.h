@@ -53,7 +53,7 @@ struct CUgraph_st {
     unsigned launches; /* of an executable, under way, that take nodes from it yet */
     bool is_dropped;   /* it goes with the last of them */
     bool is_read_late; /* an executable's: nodes in it are read when it is their turn */
-    bool is_captured; /* a stream's capture goes on in it */
+    bool is_captured;  /* a stream's capture goes on in it */
     struct pt_cu_user_refs user;
 };
 
@@ -82,6 +82,8 @@ void pt_cu_graph_end_listing(const struct pt_cu_graph_listing *l, size_t *count)
 /* The driver is there, and this is a graph, or a node. */
 CUresult pt_cu_graph_check(CUgraph graph);
 CUresult pt_cu_graph_check_node(CUgraphNode node);
+/* They are nodes of the graph. */
+CUresult pt_cu_graph_check_nodes(CUgraph graph, const CUgraphNode *nodes, size_t n);
 /* It was made so that kernels may launch it. */
 static inline bool pt_cu_graph_exec_is_for_kernels(const struct CUgraphExec_st *exec)
 {
