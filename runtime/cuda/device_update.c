@@ -26,13 +26,6 @@ struct update {
 };
 _Static_assert(sizeof(struct update) == 40, "as the runtime library has it");
 
-/* The node of the executable; NULL: the handle is wild, or there is no executable. */
-static CUgraphNode node_of(uint64_t handle)
-{
-    CUgraphDeviceNode updatable = (CUgraphDeviceNode)(uintptr_t)handle;
-    return pt_cu_handle_is(updatable, PT_CU_DEVICE_NODE) ? updatable->node : NULL;
-}
-
 /* Under the lock. -1: the kernel gave an address that is none. */
 static int set_parameter(CUgraphNode node, size_t offset, uint64_t value, size_t bytes)
 {
@@ -67,9 +60,11 @@ static int apply(CUgraphNode node, const struct update *u)
 /* One of them, from begin to end. */
 static int apply_one(const struct update *u)
 {
+    CUgraphDeviceNode updatable = (CUgraphDeviceNode)(uintptr_t)u->node;
+    int error = CUDA_ERROR_INVALID_VALUE;
     pt_cu_device_call_begin(0);
-    CUgraphNode node = node_of(u->node);
-    int error = node ? apply(node, u) : CUDA_ERROR_INVALID_VALUE;
+    if (pt_cu_handle_is(updatable, PT_CU_DEVICE_NODE) && updatable->has_exec)
+        error = updatable->node ? apply(updatable->node, u) : 0; /* the upload would undo it */
     pt_cu_device_call_end();
     if (error >= 0)
         return error;

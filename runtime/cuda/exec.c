@@ -71,7 +71,7 @@ void pt_cu_exec_give_graph(CUgraphExec exec, CUgraph clone)
 {
     clone->is_owned = true;
     clone->is_read_late = pt_cu_condition_is_in(clone) || pt_cu_updatable_is_in(clone);
-    pt_cu_updatable_point(clone);
+    pt_cu_updatable_replace(clone);
     exec->graph = clone;
 }
 
@@ -99,6 +99,14 @@ static CUresult check_content(CUgraph graph, CUDA_GRAPH_INSTANTIATE_PARAMS *p)
                                                            : CUDA_ERROR_INVALID_VALUE;
 }
 
+/* What a GPU is told of the graph before it runs first. */
+static void reach(CUgraph graph)
+{
+    pt_cu_graph_memory_reach(graph);
+    if (graph->is_read_late)
+        pt_cu_updatable_upload(graph);
+}
+
 static CUresult instantiate(CUgraphExec *out, CUgraph graph, CUDA_GRAPH_INSTANTIATE_PARAMS *p)
 {
     CUgraph clone;
@@ -124,8 +132,10 @@ static CUresult instantiate(CUgraphExec *out, CUgraph graph, CUDA_GRAPH_INSTANTI
     }
     pt_cu_exec_give_graph(exec, clone);
     exec->flags = p->flags & KEPT_FLAGS;
-    if (p->flags & CUDA_GRAPH_INSTANTIATE_FLAG_UPLOAD)
+    if (p->flags & CUDA_GRAPH_INSTANTIATE_FLAG_UPLOAD) {
         pt_cu_exec_launch_upload(exec);
+        reach(clone);
+    }
     *out = exec;
     pt_cu_handle_give(exec);
     return CUDA_SUCCESS;
@@ -256,7 +266,10 @@ static CUresult launch(CUstream null, CUgraphExec exec, CUstream given)
     if (r == CUDA_SUCCESS)
         r = pt_cu_graph_memory_launch(
             exec->graph, exec->flags & CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH);
-    return r == CUDA_SUCCESS ? pt_cu_exec_launch_in(exec, stream) : r;
+    if (r != CUDA_SUCCESS)
+        return r;
+    reach(exec->graph);
+    return pt_cu_exec_launch_in(exec, stream);
 }
 
 PER_THREAD_API(cuGraphLaunch, _ptsz, launch, (CUgraphExec exec, CUstream stream), exec, stream)
@@ -268,7 +281,7 @@ static CUresult upload(CUstream null, CUgraphExec exec, CUstream given)
     if (r == CUDA_SUCCESS && (r = pt_cu_exec_check(exec)) == CUDA_SUCCESS)
         pt_cu_exec_launch_upload(exec);
     if (r == CUDA_SUCCESS)
-        pt_cu_graph_memory_reach(exec->graph);
+        reach(exec->graph);
     return r;
 }
 

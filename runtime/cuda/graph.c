@@ -258,6 +258,7 @@ CUresult pt_cu_graph_node_set_child(CUgraphNode node, CUgraph child)
         free(inner);
         return r;
     }
+    pt_cu_updatable_drop(clone);
     drop_inner(node);
     node->inner = inner;
     node->n_inner = 1;

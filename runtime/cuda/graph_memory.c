@@ -307,7 +307,6 @@ CUresult pt_cu_graph_memory_launch(CUgraph graph, bool frees_first)
         if (n->type == CU_GRAPH_NODE_TYPE_MEM_ALLOC && n->block->is_held && !frees_first)
             return CUDA_ERROR_INVALID_VALUE;
     }
-    pt_cu_graph_memory_reach(graph);
     for (size_t i = 0; i < graph->n_nodes; i++) {
         const struct CUgraphNode_st *n = graph->nodes[i];
         if (n->block)

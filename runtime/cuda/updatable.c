@@ -80,13 +80,35 @@ CUresult pt_cu_updatable_take(CUgraph graph, bool take)
     return CUDA_SUCCESS;
 }
 
-static bool point_one(CUgraphNode node)
+static bool upload_one(CUgraphNode node)
 {
     node->updatable->node = node;
     return true;
 }
 
-void pt_cu_updatable_point(CUgraph graph)
+void pt_cu_updatable_upload(CUgraph graph)
 {
-    for_each(graph, point_one);
+    for_each(graph, upload_one);
+}
+
+static bool replace_one(CUgraphNode node)
+{
+    return !node->updatable->node || upload_one(node);
+}
+
+void pt_cu_updatable_replace(CUgraph graph)
+{
+    for_each(graph, replace_one);
+}
+
+static bool drop_one(CUgraphNode node)
+{
+    pt_cu_updatable_put(node->updatable);
+    node->updatable = NULL;
+    return true;
+}
+
+void pt_cu_updatable_drop(CUgraph graph)
+{
+    for_each(graph, drop_one);
 }

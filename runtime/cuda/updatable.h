@@ -14,7 +14,7 @@ struct CUgraphDeviceUpdatableNode_st {
     struct pt_cu_object object;
     unsigned refs;    /* nodes */
     bool has_exec;    /* an executable was made of its graph */
-    CUgraphNode node; /* the executable's; NULL: there is none */
+    CUgraphNode node; /* the executable's; NULL: it was not uploaded or launched */
 };
 
 /* Makes one of a kernel node: for attributes of nodes and launches. */
@@ -25,7 +25,11 @@ void pt_cu_updatable_put(CUgraphDeviceNode updatable);
 bool pt_cu_updatable_is_in(const struct CUgraph_st *graph);
 /* One executable at a time is made of it, or goes. */
 CUresult pt_cu_updatable_take(CUgraph graph, bool take);
-/* Kernels change the nodes of this executable's graph. */
-void pt_cu_updatable_point(CUgraph graph);
+/* An executable is uploaded, or launched: from now on kernels change its nodes. */
+void pt_cu_updatable_upload(CUgraph graph);
+/* Its graph is another one now, whose nodes kernels change if they did those of the one before. */
+void pt_cu_updatable_replace(CUgraph graph);
+/* A clone's nodes are ordinary ones. */
+void pt_cu_updatable_drop(CUgraph graph);
 
 #endif

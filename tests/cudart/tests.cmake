@@ -41,12 +41,13 @@ if(PTERA_NVCC AND NOT PTERA_SANITIZE AND NOT CMAKE_CROSSCOMPILING)
     add_test(NAME program_${name} COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/cudart/program.sh ${PTERA_NVCC} $<TARGET_FILE:ptera_tool>
              ${source} ${CMAKE_CURRENT_BINARY_DIR}/programs)
   endforeach()
-  foreach(name graph_calls launch_calls device_graph_calls query_calls)
+  foreach(name graph_calls launch_calls device_graph_calls node_update_calls query_calls)
     add_test(NAME golden_${name} COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/hardware/golden/compiled_calls.sh ${PTERA_NVCC} $<TARGET_FILE:ptera_tool>
              ${CMAKE_CURRENT_SOURCE_DIR}/hardware/golden/${name}.cu ${CMAKE_CURRENT_BINARY_DIR}/programs)
   endforeach()
   set_tests_properties(golden_query_calls PROPERTIES ENVIRONMENT PTERA_DEVICE=h100)
   # Kernels of two devices that wait for each other take long where they are compiled while they wait.
   set_tests_properties(program_conjugate_gradient PROPERTIES ENVIRONMENT "PTERA_DEVICES=2;PTERA_ENGINE=interp")
-  set_tests_properties(program_conjugate_gradient program_hyperq program_priorities PROPERTIES LABELS long)
+  set_tests_properties(program_conjugate_gradient program_graph_memory program_hyperq program_priorities PROPERTIES
+                       LABELS long)
 endif()
