@@ -31,8 +31,9 @@ static const char magic[8] = "pteraipc";
 _Static_assert(sizeof(struct handle) == CU_IPC_HANDLE_SIZE, "");
 _Static_assert(sizeof(struct handle) == sizeof(CUmemPoolPtrExportData), "");
 
-static bool write_all(int fd, const uint8_t *data, size_t bytes)
+bool pt_cu_ipc_write(int fd, const void *from, size_t bytes)
 {
+    const uint8_t *data = from;
     while (bytes) {
         ssize_t n = write(fd, data, bytes);
         if (n < 0 && errno == EINTR)
@@ -53,8 +54,9 @@ static bool move_to_file(struct pt_cu_range *range, const struct pt_mem_record *
     int fd = pt_mem_file(bytes);
     if (fd < 0)
         return false;
-    bool ok = write_all(fd, pages, bytes) && mmap(pages, bytes, PROT_READ | PROT_WRITE,
-                                                  MAP_SHARED | MAP_FIXED, fd, 0) != MAP_FAILED;
+    bool ok =
+        pt_cu_ipc_write(fd, pages, bytes) &&
+        mmap(pages, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, fd, 0) != MAP_FAILED;
     if (ok)
         range->fd = fd;
     else

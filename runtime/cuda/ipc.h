@@ -3,10 +3,14 @@
 #ifndef PTERA_CUDA_IPC_H
 #define PTERA_CUDA_IPC_H
 
+#include <stdbool.h>
+
 #include "runtime/cuda/abi.h"
 
 struct pt_cu_range;
 
+/* All of it, whatever interrupts. */
+bool pt_cu_ipc_write(int fd, const void *from, size_t bytes);
 /* The 64 bytes by which another process finds an allocation, of a pool whose number is not 0. */
 CUresult pt_cu_ipc_export(struct pt_cu_range *range, uint64_t pool, void *handle);
 /* What such bytes lead to, of that process's pool, if the number is not 0. */

@@ -1,4 +1,5 @@
 /* Pools of one process in another: a file names the pool, 64 bytes name an allocation of it. */
+#include <errno.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -34,7 +35,7 @@ static CUresult export_pool(void *out, CUmemoryPool pool, CUmemAllocationHandleT
     int fd = pt_mem_file(sizeof name);
     if (fd < 0)
         return CUDA_ERROR_OUT_OF_MEMORY;
-    if (pwrite(fd, &name, sizeof name, 0) != (ssize_t)sizeof name) {
+    if (!pt_cu_ipc_write(fd, &name, sizeof name)) {
         close(fd);
         return CUDA_ERROR_OUT_OF_MEMORY;
     }
@@ -59,6 +60,21 @@ static CUmemoryPool find_imported(const struct name *name)
     return pool;
 }
 
+/* False: the file has no name of a pool. */
+static bool read_name(int fd, struct name *name)
+{
+    size_t done = 0;
+    while (done < sizeof *name) {
+        ssize_t n = pread(fd, (char *)name + done, sizeof *name - done, (off_t)done);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n <= 0)
+            return false;
+        done += (size_t)n;
+    }
+    return memcmp(name->magic, magic, sizeof magic) == 0;
+}
+
 static CUresult import_pool(CUmemoryPool *out, int fd, CUmemAllocationHandleType type,
                             unsigned long long flags)
 {
@@ -68,8 +84,7 @@ static CUresult import_pool(CUmemoryPool *out, int fd, CUmemAllocationHandleType
         r = CUDA_ERROR_INVALID_VALUE;
     if (r != CUDA_SUCCESS)
         return r;
-    if (pread(fd, &name, sizeof name, 0) != (ssize_t)sizeof name ||
-        memcmp(name.magic, magic, sizeof magic) != 0)
+    if (!read_name(fd, &name))
         return CUDA_ERROR_UNKNOWN;
     if (!pt_cu_device_is_valid(name.device))
         return CUDA_ERROR_INVALID_DEVICE;

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "runtime/cuda/abi.h"
 #include "runtime/cudart/abi.h"
@@ -33,8 +34,9 @@ static CUfunction add;
 static CUdeviceptr memory;
 static CUstream stream;
 static CUevent event;
-static CUgraph graph;
-static CUgraphExec exec;
+static CUgraph graph, changed;
+static CUgraphExec exec, changed_exec;
+static CUmemoryPool pool, imported;
 static unsigned words[N], calls;
 
 static enum outcome said(const char *what, CUresult r)
@@ -48,11 +50,11 @@ static enum outcome said(const char *what, CUresult r)
     return wrong("%s: %s", what, name);
 }
 
-#define TRY(call) \
-    do { \
+#define TRY(call)                                  \
+    do {                                           \
         enum outcome outcome_ = said(#call, call); \
-        if (outcome_ != GOOD) \
-            return outcome_; \
+        if (outcome_ != GOOD)                      \
+            return outcome_;                       \
     } while (0)
 
 static enum outcome begin(void)
@@ -154,17 +156,86 @@ static enum outcome capture(void)
     return check(3 + 18);
 }
 
+/* A node of values, and one that kernels may change, in a graph of their own. */
+static enum outcome change_nodes(void)
+{
+    CUstreamBatchMemOpParams ops[2] = {
+        {.writeValue = {CU_STREAM_MEM_OP_WRITE_VALUE_32, memory, {7}, 0, 0}},
+        {.waitValue = {CU_STREAM_MEM_OP_WAIT_VALUE_32, memory, {7}, CU_STREAM_WAIT_VALUE_EQ, 0}}};
+    CUDA_BATCH_MEM_OP_NODE_PARAMS values = {ctx, 2, ops, 0}, back;
+    CUlaunchAttributeValue v = {.deviceUpdatableKernelNode = {.deviceUpdatable = 1}};
+    unsigned n = N, zero = 0, word = 0;
+    CUDA_KERNEL_NODE_PARAMS p = {.func = add,
+                                 .gridDimX = N / 32,
+                                 .gridDimY = 1,
+                                 .gridDimZ = 1,
+                                 .blockDimX = 32,
+                                 .blockDimY = 1,
+                                 .blockDimZ = 1,
+                                 .kernelParams = (void *[]){&memory, &n, &zero}};
+    CUgraphNode node, kernel;
+    TRY(cuGraphCreate(&changed, 0));
+    TRY(cuGraphAddBatchMemOpNode(&node, changed, NULL, 0, &values));
+    TRY(cuGraphBatchMemOpNodeGetParams(node, &back));
+    TRY(cuGraphAddKernelNode_v2(&kernel, changed, &node, 1, &p));
+    TRY(cuGraphKernelNodeSetAttribute(kernel, CU_LAUNCH_ATTRIBUTE_DEVICE_UPDATABLE_KERNEL_NODE,
+                                      &v));
+    TRY(cuGraphInstantiateWithFlags(&changed_exec, changed, 0));
+    TRY(cuGraphLaunch(changed_exec, stream));
+    TRY(cuStreamSynchronize(stream));
+    TRY(cuMemcpyDtoH_v2(&word, memory, sizeof word));
+    return back.count == 2 && word == 7 ? GOOD : wrong("a graph leaves %u", word);
+}
+
+/* A pool of this process, imported into it. */
+static enum outcome share_pool(void)
+{
+    CUmemPoolProps p = {.allocType = CU_MEM_ALLOCATION_TYPE_PINNED,
+                        .handleTypes = CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR,
+                        .location = {CU_MEM_LOCATION_TYPE_DEVICE, 0}};
+    CUmemPoolPtrExportData data;
+    CUdeviceptr block = 0, there = 0;
+    unsigned word = 0;
+    int fd = -1;
+    TRY(cuMemPoolCreate(&pool, &p));
+    TRY(cuMemPoolExportToShareableHandle(&fd, pool, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, 0));
+    CUresult r = cuMemPoolImportFromShareableHandle(&imported, (void *)(intptr_t)fd,
+                                                    CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, 0);
+    close(fd);
+    TRY(r);
+    TRY(cuMemAllocFromPoolAsync(&block, 4096, pool, stream));
+    TRY(cuMemsetD32Async(block, 11, 1, stream));
+    TRY(cuMemPoolExportPointer(&data, block));
+    TRY(cuMemPoolImportPointer(&there, imported, &data));
+    TRY(cuMemcpyDtoH_v2(&word, there, sizeof word));
+    TRY(cuMemFree_v2(there));
+    TRY(cuMemFreeAsync(block, stream));
+    TRY(cuStreamSynchronize(stream));
+    return word == 11 ? GOOD : wrong("a block of another pool has %u", word);
+}
+
+static void end_graph(CUgraph *graph_of, CUgraphExec *exec_of)
+{
+    if (*exec_of)
+        cuGraphExecDestroy(*exec_of);
+    if (*graph_of)
+        cuGraphDestroy(*graph_of);
+    *exec_of = NULL;
+    *graph_of = NULL;
+}
+
 /* All that is left of the context goes with it. */
 static void end(void)
 {
-    if (exec)
-        cuGraphExecDestroy(exec);
-    if (graph)
-        cuGraphDestroy(graph);
+    end_graph(&graph, &exec);
+    end_graph(&changed, &changed_exec);
+    if (imported)
+        cuMemPoolDestroy(imported);
+    if (pool)
+        cuMemPoolDestroy(pool);
+    imported = pool = NULL;
     if (ctx)
         cuCtxDestroy_v2(ctx);
-    exec = NULL;
-    graph = NULL;
     ctx = NULL;
 }
 
@@ -191,11 +262,11 @@ static enum outcome said_runtime(const char *what, cudaError_t e)
     return e == cudaErrorMemoryAllocation ? REFUSED : wrong("%s: %s", what, cudaGetErrorName(e));
 }
 
-#define TRY_RUNTIME(call) \
-    do { \
+#define TRY_RUNTIME(call)                                  \
+    do {                                                   \
         enum outcome outcome_ = said_runtime(#call, call); \
-        if (outcome_ != GOOD) \
-            return outcome_; \
+        if (outcome_ != GOOD)                              \
+            return outcome_;                               \
     } while (0)
 
 static enum outcome use_runtime(void)
@@ -222,7 +293,7 @@ static void end_runtime(void)
 static const struct scenario scenarios[] = {
     {"driver",
      {begin, load, load_image, get_memory, get_streams, launch_on_stream, copy_on_stream, capture,
-      destroy},
+      change_nodes, share_pool, destroy},
      end,
      NULL,
      true},
