@@ -82,6 +82,12 @@ cudaChannelFormatDesc pt_rt_array_channels(const CUDA_ARRAY3D_DESCRIPTOR *d)
     return (cudaChannelFormatDesc){0};
 }
 
+bool pt_rt_array_is_float(CUarray_format format)
+{
+    enum { TEN = 0x50, BC6H = 0x9b, BC6H_SIGNED };
+    return (unsigned)format == TEN || (unsigned)format == BC6H || (unsigned)format == BC6H_SIGNED;
+}
+
 static bool is_block(const CUDA_ARRAY3D_DESCRIPTOR *d)
 {
     int kind = pt_rt_array_channels(d).f;

@@ -11,6 +11,8 @@ enum { PT_RT_ARRAY_NV12 = 0xb0 };
 
 /* The bytes of an array's element. */
 cudaError_t pt_rt_array_element(cudaArray_t array, size_t *bytes);
+/* Blocks of floats and 10-10-10-2, which are read as they are, as floats. */
+bool pt_rt_array_is_float(CUarray_format format);
 /* Sets format and channels; false: there is no such format. */
 bool pt_rt_array_read_channels(const cudaChannelFormatDesc *d, CUDA_ARRAY3D_DESCRIPTOR *to);
 cudaChannelFormatDesc pt_rt_array_channels(const CUDA_ARRAY3D_DESCRIPTOR *d);

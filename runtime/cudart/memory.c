@@ -327,6 +327,15 @@ static cudaError_t element_of(const cudaMemcpy3DParms *p, size_t *bytes)
                          : cudaSuccess;
 }
 
+/* One end's memory: rows need a pitch, and there are as many as are said, unless that is 0. */
+static cudaError_t check_rows(const cudaPitchedPtr *memory, size_t height)
+{
+    if (memory->ptr && height > 1 && !memory->pitch)
+        return cudaErrorInvalidPitchValue;
+    return memory->ptr && memory->ysize && memory->ysize < height ? cudaErrorInvalidValue
+                                                                  : cudaSuccess;
+}
+
 cudaError_t pt_rt_memory_copy_3d(const cudaMemcpy3DParms *p, CUDA_MEMCPY3D *c)
 {
     if (!p)
@@ -336,7 +345,8 @@ cudaError_t pt_rt_memory_copy_3d(const cudaMemcpy3DParms *p, CUDA_MEMCPY3D *c)
     if ((p->srcArray && p->srcPtr.ptr) || (p->dstArray && p->dstPtr.ptr))
         return cudaErrorInvalidValue;
     size_t bytes, width;
-    cudaError_t error = element_of(p, &bytes);
+    cudaError_t error = check_rows(&p->srcPtr, p->extent.height)
+                            ?: check_rows(&p->dstPtr, p->extent.height) ?: element_of(p, &bytes);
     if (!error && __builtin_mul_overflow(p->extent.width, bytes, &width))
         error = cudaErrorInvalidValue;
     if (error)

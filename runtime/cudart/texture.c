@@ -101,9 +101,10 @@ enum { READ_AS_THEY_ARE, READ_NORMALIZED }; /* cudaTextureReadMode */
 /* What are no numbers of one, two or four alike channels is normalised by itself, but NV12. */
 static cudaError_t check_reading(const cudaTextureDesc *d, CUarray_format format)
 {
-    bool is_float = format == CU_AD_FORMAT_HALF || format == CU_AD_FORMAT_FLOAT,
+    bool is_float = format == CU_AD_FORMAT_HALF || format == CU_AD_FORMAT_FLOAT ||
+                    pt_rt_array_is_float(format),
          is_wide = format == CU_AD_FORMAT_UNSIGNED_INT32 || format == CU_AD_FORMAT_SIGNED_INT32,
-         is_number = (unsigned)format <= CU_AD_FORMAT_FLOAT,
+         is_number = (unsigned)format <= CU_AD_FORMAT_FLOAT || is_float,
          is_planes = (unsigned)format == PT_RT_ARRAY_NV12,
          is_normalized = d->readMode == READ_NORMALIZED;
     if (is_number && !is_float && (is_wide || !is_normalized) &&
