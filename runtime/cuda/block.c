@@ -135,6 +135,13 @@ CUresult pt_cu_block_alloc(CUcontext ctx, size_t bytes, enum pt_cu_memory memory
     return CUDA_SUCCESS;
 }
 
+void pt_cu_block_give(struct pt_cu_range *range, CUdevice device)
+{
+    pt_cu_driver.devices[range->device].used_bytes -= range->charged;
+    pt_cu_driver.devices[device].used_bytes += range->charged;
+    range->device = device;
+}
+
 void pt_cu_block_free(struct pt_cu_range *range)
 {
     pt_cu_range_leave(range);

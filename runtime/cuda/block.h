@@ -9,6 +9,8 @@
 /* Allocates device memory for the context. */
 CUresult pt_cu_block_alloc(CUcontext ctx, size_t bytes, enum pt_cu_memory memory,
                            struct pt_cu_range **range);
+/* Memory that is for another device, which it is charged to, than its context. */
+void pt_cu_block_give(struct pt_cu_range *range, CUdevice device);
 void pt_cu_block_free(struct pt_cu_range *range);
 /* Gives the memory of a range that is none any more back to the context. */
 void pt_cu_block_release(struct pt_cu_range *range);

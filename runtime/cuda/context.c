@@ -98,6 +98,13 @@ static void free_all(CUcontext ctx)
     pt_cu_block_drop_kept(ctx);
 }
 
+/* Peer access is to a device here: it ends with the context that its memory is in by default. */
+static void end_peer_access(CUdevice device)
+{
+    for (CUcontext ctx = pt_cu_context_list_next(NULL); ctx; ctx = pt_cu_context_list_next(ctx))
+        ctx->peers &= ~(UINT64_C(1) << device);
+}
+
 void pt_cu_context_kill(CUcontext ctx)
 {
     pt_cu_command_quiesce(ctx);
@@ -120,6 +127,8 @@ void pt_cu_context_kill(CUcontext ctx)
     ctx->engine = NULL;
     ctx->null_stream = NULL;
     ctx->peers = 0;
+    if (ctx->is_primary)
+        end_peer_access(ctx->device);
     free(ctx->printed);
     ctx->printed = NULL;
     ctx->n_printed = ctx->cap_printed = 0;

@@ -16,15 +16,16 @@
 
 /* ---- rows ------------------------------------------------------------------------------------ */
 
-/* What the call says of an address: that it is the device's, the host's, or either. */
-enum side { DEVICE, HOST, ANY };
+/* What the call says of an address: that it is the device's, the host's, either, or in a context
+ * that it names. */
+enum side { DEVICE, HOST, ANY, NAMED };
 
 static bool is_side(enum side side, uint64_t address, size_t bytes, bool is_written)
 {
     if (!address)
         return false;
     /* Host memory need not be known; of what is known no copy leaves the range. */
-    if (side != DEVICE && !pt_cu_range_find(address))
+    if ((side == HOST || side == ANY) && !pt_cu_range_find(address))
         return true;
     return is_written ? pt_cu_range_is_writable(address, bytes)
                       : pt_cu_range_is_usable(address, bytes);
@@ -63,6 +64,14 @@ CUresult pt_cu_copy_row_op(CUdeviceptr to, CUdeviceptr from, size_t bytes, struc
     return row_op(ANY, to, ANY, from, bytes, op);
 }
 
+/* Pooled and mapped memory is copied where the stream's device may use it, other memory for all. */
+static bool is_granted(enum side side, uint64_t address, CUcontext ctx)
+{
+    const struct pt_cu_range *range = side == NAMED ? NULL : pt_cu_range_find(address);
+    return !range || range->memory == PT_CU_DEVICE ||
+           pt_cu_range_is_reached(range, ctx->device, ctx->peers);
+}
+
 static CUresult copy_row(CUstream null, CUstream given, bool is_async, enum side to_side,
                          uint64_t to, enum side from_side, uint64_t from, size_t bytes)
 {
@@ -74,6 +83,8 @@ static CUresult copy_row(CUstream null, CUstream given, bool is_async, enum side
     r = row_op(to_side, to, from_side, from, bytes, &op);
     if (r != CUDA_SUCCESS)
         return r;
+    if (!is_granted(to_side, to, stream->ctx) || !is_granted(from_side, from, stream->ctx))
+        return CUDA_ERROR_INVALID_VALUE;
     if (!is_async && stream->capture)
         return pt_cu_capture_forbid(stream);
     return pt_cu_copy_submit(stream, &op, is_async, is_pageable(to) || is_pageable(from));
@@ -104,7 +115,7 @@ static CUresult copy_peer(CUstream null, CUstream given, bool is_async, CUdevice
     CUresult r = pt_cu_current_or(to_ctx, &ctx);
     if (r == CUDA_SUCCESS)
         r = pt_cu_current_or(from_ctx, &ctx);
-    return r == CUDA_SUCCESS ? copy_row(null, given, is_async, DEVICE, to, DEVICE, from, bytes) : r;
+    return r == CUDA_SUCCESS ? copy_row(null, given, is_async, NAMED, to, NAMED, from, bytes) : r;
 }
 
 PER_THREAD_API(cuMemcpyPeer, _ptds, copy_peer,

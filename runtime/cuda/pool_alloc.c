@@ -150,6 +150,7 @@ static CUresult new_block(CUmemoryPool pool, size_t bytes, CUcontext ctx,
     }
     if (r != CUDA_SUCCESS)
         return r;
+    pt_cu_block_give(*range, pool->device);
     (*range)->owner = pool;
     (*range)->access = pool->access;
     (*range)->keep = keep_block;

@@ -73,12 +73,13 @@ static CUresult set_access(CUmemoryPool pool, const CUmemAccessDesc *descs, size
         r = CUDA_ERROR_INVALID_VALUE;
     for (size_t i = 0; r == CUDA_SUCCESS && i < n; i++) {
         CUmemLocation l = descs[i].location;
-        if (pool->process && descs[i].flags == CU_MEM_ACCESS_FLAGS_PROT_READ)
-            return CUDA_ERROR_NOT_SUPPORTED;
-        if (l.type != CU_MEM_LOCATION_TYPE_DEVICE ||
-            (descs[i].flags != CU_MEM_ACCESS_FLAGS_PROT_NONE &&
-             descs[i].flags != CU_MEM_ACCESS_FLAGS_PROT_READWRITE))
+        if (descs[i].flags != CU_MEM_ACCESS_FLAGS_PROT_NONE &&
+            descs[i].flags != CU_MEM_ACCESS_FLAGS_PROT_READ &&
+            descs[i].flags != CU_MEM_ACCESS_FLAGS_PROT_READWRITE)
             return CUDA_ERROR_INVALID_VALUE;
+        if (descs[i].flags == CU_MEM_ACCESS_FLAGS_PROT_READ ||
+            l.type != CU_MEM_LOCATION_TYPE_DEVICE)
+            return CUDA_ERROR_NOT_SUPPORTED;
         if (!pt_cu_device_is_valid(l.id) ||
             (l.id == pool->device && descs[i].flags == CU_MEM_ACCESS_FLAGS_PROT_NONE))
             return CUDA_ERROR_INVALID_DEVICE;

@@ -458,8 +458,8 @@ static CUresult grant_one(struct pt_cu_range *range, const void *how)
     if (desc->location.type != CU_MEM_LOCATION_TYPE_DEVICE)
         range->granted_host = desc->flags;
     else
-        range->granted =
-            (range->granted & ~(UINT64_C(3) << shift)) | (uint64_t)desc->flags << shift;
+        range->granted = (range->granted & ~(UINT64_C(3) << shift)) | (uint64_t)desc->flags
+                                                                          << shift;
     return CUDA_SUCCESS;
 }
 

@@ -143,6 +143,9 @@ if(PTERA_CUDA_HEADERS)
   add_test(NAME driver_h100 COMMAND ${driver_folder}/compare.sh $<TARGET_FILE:driver_calls> ${driver_folder}/driver_calls.txt
            ${driver_folder}/differences.txt)
   set_tests_properties(driver_h100 PROPERTIES ENVIRONMENT PTERA_DEVICE=h100)
+  add_test(NAME driver_h100_two COMMAND ${driver_folder}/compare.sh $<TARGET_FILE:driver_calls> ${driver_folder}/driver_calls_two.txt
+           ${driver_folder}/differences_two.txt two)
+  set_tests_properties(driver_h100_two PROPERTIES ENVIRONMENT "PTERA_DEVICE=h100;PTERA_DEVICES=2;PTERA_HOST_ACCESS=trap")
   add_test(NAME check_entries COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/check_entries.sh ${CMAKE_SOURCE_DIR} ${PTERA_CUDA_HEADERS}
            $<TARGET_FILE:ptera_cudart_13>)
 endif()

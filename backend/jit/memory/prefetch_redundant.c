@@ -41,14 +41,6 @@ static void add_term(struct sum *s, uint32_t term, uint64_t by)
     }
 }
 
-static bool is_of_cta(const struct jit *j, uint32_t term)
-{
-    if (term & SPECIAL)
-        return pt_uniformity_sreg(&j->facts->uniformity->shape, (enum pt_sreg)(term & ~SPECIAL))
-                   .level == PT_LEVEL_CTA;
-    return j->facts->uniformity->regs[term].level == PT_LEVEL_CTA;
-}
-
 static void add(const struct jit *j, struct sum *s, const struct pt_operand *o, enum pt_type type,
                 uint64_t by, unsigned depth);
 
@@ -63,25 +55,6 @@ static bool add_product(const struct jit *j, struct sum *s, const struct pt_oper
         add(j, s, &o[1], type, by * number, depth);
     else
         return false;
-    return true;
-}
-
-/* A number, or what the CTA agrees on. */
-static bool is_bound(const struct jit *j, const struct pt_operand *o)
-{
-    uint64_t number;
-    return jit_def_use_constant(j->facts, o, &number) ||
-           (o->kind == PT_OPND_REG && is_of_cta(j, o->index));
-}
-
-/* An index that is kept within bounds, as at an image's edge: most are there anyway. */
-static bool add_clamped(const struct jit *j, struct sum *s, const struct pt_operand *o,
-                        enum pt_type type, uint64_t by, unsigned depth)
-{
-    bool is_first = is_bound(j, &o[1]);
-    if (is_bound(j, &o[0]) == is_first)
-        return false;
-    add(j, s, is_first ? &o[0] : &o[1], type, by, depth);
     return true;
 }
 
@@ -113,9 +86,6 @@ static bool add_parts(const struct jit *j, struct sum *s, const struct pt_insn *
             return false;
         add(j, s, &o[1], type, by << number, depth);
         return true;
-    case PT_OP_min_int:
-    case PT_OP_max_int:
-        return add_clamped(j, s, &o[1], type, by, depth);
     case PT_OP_mov:
     case PT_OP_cvta_to:
     case PT_OP_cvt_int:
@@ -169,6 +139,14 @@ static struct sum sum_of(const struct jit *j, const struct pt_operand *address)
     o.imm = 0;
     add(j, &s, &o, PT_u64, 1, 0);
     return s;
+}
+
+static bool is_of_cta(const struct jit *j, uint32_t term)
+{
+    if (term & SPECIAL)
+        return pt_uniformity_sreg(&j->facts->uniformity->shape, (enum pt_sreg)(term & ~SPECIAL))
+                   .level == PT_LEVEL_CTA;
+    return j->facts->uniformity->regs[term].level == PT_LEVEL_CTA;
 }
 
 /* a - b is nearly nothing, and b comes first; or a sum of what is subtracted alone, in straight

@@ -1,12 +1,12 @@
 #!/bin/sh
 # Runs driver_calls and compares its lines, part by part, with what an H100 made of them:
-# compare.sh PROGRAM TEXT DIFFERENCES. DIFFERENCES has the lines that are known to be others here,
-# as "part: line", below what the reason is ("# ..."). Where the GPU's driver ended the process the
-# rest of a part is not compared. A listed difference that is none fails, too.
+# compare.sh PROGRAM TEXT DIFFERENCES [ARGUMENT]. DIFFERENCES has the lines that are known to be
+# others here, as "part: line", below what the reason is ("# ..."). Where the GPU's driver ended the
+# process the rest of a part is not compared. A listed difference that is none fails, too.
 set -u
 work=$(mktemp -d) || exit 2
 trap 'rm -rf "$work"' EXIT
-"$1" >"$work/have" 2>/dev/null || exit 2
+"$1" ${4+"$4"} >"$work/have" 2>/dev/null || exit 2
 awk -v program="$(basename "$1")" '
     /^== / { part = $2; n = 0 }
     FILENAME == ARGV[1] { if (!/^#/ && NF) known[$0] = 1; next }

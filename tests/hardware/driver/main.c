@@ -1,6 +1,7 @@
 /* What the driver and the runtime library answer: driver_calls [PART [untitled]]. It is built with
  * NVIDIA's headers, runs on a GPU and here; driver_calls.txt is what an H100 made of it. Each part
- * runs in a process of its own; without an argument all do. */
+ * runs in a process of its own; without an argument all do, but for those that want two devices:
+ * these by the argument "two", and driver_calls_two.txt is what two H100s made of them. */
 #include "tests/hardware/driver/say.h"
 #include <signal.h>
 #include <stdbool.h>
@@ -76,9 +77,13 @@ void say_alone(void (*begin)(void), int (*probes)(int which))
 static const struct {
     const char *name;
     void (*run)(void);
+    bool wants_two;
 } parts[] = {
-#define PART(name) {#name, part_##name},
+#define PART(name) {#name, part_##name, false},
 #include "tests/hardware/driver/parts.def"
+#undef PART
+#define PART(name) {#name, part_##name, true},
+#include "tests/hardware/driver/parts_two.def"
 #undef PART
 };
 
@@ -114,8 +119,9 @@ static void run(size_t i, bool has_title)
 
 int main(int argc, char **argv)
 {
+    bool is_two = argc == 2 && strcmp(argv[1], "two") == 0;
     for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++)
-        if (argc < 2 || strcmp(argv[1], parts[i].name) == 0)
+        if (argc < 2 || is_two ? parts[i].wants_two == is_two : !strcmp(argv[1], parts[i].name))
             run(i, argc < 3);
     return 0;
 }

@@ -430,3 +430,62 @@ void part_rt_reset(void)
     LAST(cudaDeviceSynchronize());
     LAST(cudaStreamDestroy(s));
 }
+
+/* Of two devices. */
+void part_rt_devices(void)
+{
+    int n, v;
+    char *p = NULL, *q = NULL;
+    cudaStream_t s = NULL, t = NULL;
+    cudaEvent_t e = NULL;
+    struct cudaPointerAttributes where;
+    LAST(cudaSetDevice(1));
+    GET(n, cudaGetDevice(&n));
+    LAST(cudaMalloc((void **)&q, 4096));
+    LAST(cudaStreamCreate(&t));
+    LAST(cudaSetDevice(0));
+    LAST(cudaMalloc((void **)&p, 4096));
+    LAST(cudaStreamCreate(&s));
+    GET(n, cudaDeviceCanAccessPeer(&n, 0, 1));
+    LAST(cudaDeviceCanAccessPeer(&n, 0, 7));
+    LAST(cudaDeviceEnablePeerAccess(0, 0));
+    LAST(cudaDeviceEnablePeerAccess(1, 1));
+    LAST(cudaDeviceEnablePeerAccess(7, 0));
+    LAST(cudaDeviceDisablePeerAccess(1));
+    LAST(cudaDeviceEnablePeerAccess(1, 0));
+    LAST(cudaDeviceEnablePeerAccess(1, 0));
+    GET(v, cudaDeviceGetP2PAttribute(&v, cudaDevP2PAttrAccessSupported, 0, 1));
+    GET(v, cudaDeviceGetP2PAttribute(&v, cudaDevP2PAttrPerformanceRank, 0, 1));
+    LAST(cudaMemcpyPeer(p, 0, q, 1, 64));
+    LAST(cudaMemcpyPeer(p, 1, q, 0, 64));
+    LAST(cudaMemcpyPeer(p, 0, q, 7, 64));
+    LAST(cudaMemcpy(p, q, 64, cudaMemcpyDefault));
+    LAST(cudaMemcpy(p, q, 64, cudaMemcpyDeviceToDevice));
+    LAST(cudaMemcpyPeerAsync(p, 0, q, 1, 64, s));
+    LAST(cudaMemcpyPeerAsync(p, 0, q, 1, 64, t));
+    LAST(cudaMemcpyAsync(p, q, 64, cudaMemcpyDefault, t));
+    LAST(cudaMemsetAsync(p, 1, 64, t));
+    LAST(cudaStreamSynchronize(t));
+    LAST(cudaEventCreate(&e));
+    LAST(cudaEventRecord(e, t));
+    LAST(cudaEventRecord(e, s));
+    LAST(cudaStreamWaitEvent(t, e, 0));
+    LAST(cudaPointerGetAttributes(&where, q));
+    printf("%d %d\n", (int)where.type, where.device);
+    LAST(cudaPointerGetAttributes(&where, p));
+    printf("%d %d\n", (int)where.type, where.device);
+    LAST(cudaFree(q));
+    LAST(cudaSetDevice(1));
+    LAST(cudaDeviceReset());
+    LAST(cudaSetDevice(0));
+    LAST(cudaDeviceDisablePeerAccess(1));
+    LAST(cudaMemset(p, 0, 64));
+    LAST(cudaDeviceEnablePeerAccess(1, 0));
+    LAST(cudaStreamSynchronize(s));
+    LAST(cudaSetValidDevices((int[]){1, 0}, 2));
+    LAST(cudaSetValidDevices((int[]){1, 7}, 2));
+    struct cudaDeviceProp prop;
+    LAST(cudaGetDeviceProperties(&prop, 1));
+    memset(&prop, 0, sizeof prop);
+    GET(n, cudaChooseDevice(&n, &prop));
+}

@@ -42,4 +42,5 @@ extern const char module_text[];
 /* Parts; each runs in a process of its own. */
 #define PART(name) void part_##name(void);
 #include "tests/hardware/driver/parts.def"
+#include "tests/hardware/driver/parts_two.def"
 #undef PART
