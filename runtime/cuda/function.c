@@ -61,6 +61,7 @@ static CUresult compile(CUfunction f, const struct pt_program **program)
         pt_cu_log_print("kernel '%s' cannot run: %s", ptera_kernel_name(f->kernel),
                         ptera_engine_error(ctx->engine));
     f->is_told |= r != PTERA_OK;
+    f->is_loaded |= r == PTERA_OK;
     return pt_cu_error_of(r);
 }
 
@@ -423,7 +424,8 @@ CUresult cuKernelGetLibrary(CUlibrary *library, CUkernel kernel)
     return API(kernel_library(library, kernel));
 }
 
-/* A function is loaded when it has been decoded, or as soon as it is there. */
+/* A function is loaded when the program has used it, or as soon as it is there. That it may have
+ * been compiled ahead does not count. */
 static CUresult load(CUfunction handle, CUfunctionLoadingState *state)
 {
     CUfunction f;
@@ -433,7 +435,7 @@ static CUresult load(CUfunction handle, CUfunctionLoadingState *state)
         return r;
     if (!state)
         return compile(f, &program);
-    bool is_loaded = pt_cu_driver.loads_eagerly || atomic_load(&f->kernel->programs);
+    bool is_loaded = pt_cu_driver.loads_eagerly || f->is_loaded;
     *state = is_loaded ? CU_FUNCTION_LOADING_STATE_LOADED : CU_FUNCTION_LOADING_STATE_UNLOADED;
     return CUDA_SUCCESS;
 }

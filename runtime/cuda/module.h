@@ -26,6 +26,7 @@ struct CUfunc_st {
     struct pt_cu_function_settings settings;
     uint8_t calls;               /* function.c */
     bool is_told;                /* the log knows why it cannot run */
+    bool is_loaded;              /* the program has used it */
     struct pt_cu_legacy *legacy; /* legacy.c: set for cuLaunch; NULL: nothing yet */
     CUfunction next;
 };
