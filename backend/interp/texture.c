@@ -16,12 +16,12 @@ enum result { WORDS, HALVES, PACKED_HALVES };
 
 struct fetch {
     /* slots; ABSENT where there is none, and `layer` only of textures that have layers */
-    uint32_t handle, layer, coordinate[PT_TEXTURE_AXES], offset[PT_TEXTURE_AXES], level;
+    uint32_t handle, layer, coordinate[PT_TEXTURE_AXES], offset[PT_TEXTURE_AXES], level, sample;
     uint32_t derivative[2][PT_TEXTURE_AXES];
     uint32_t result[PT_TEXTURE_CHANNELS], resident;
     uint32_t axes, n_results, component; /* `component` of a gather */
     enum result kind;
-    bool is_whole, is_layered, is_cube, is_gather;
+    bool is_whole, is_layered, is_cube, is_gather, is_multisampled;
     bool has_gradient, has_depth, is_empty; /* `is_empty`: it reads nothing */
 };
 
@@ -36,7 +36,10 @@ static bool find_texture(const struct pt_code *c, struct pt_frame *f, uint32_t i
 {
     const struct fetch *k = c->ptr;
     struct pt_fault fault;
-    if (!pt_texture_find(handle, k->axes, k->is_layered, k->is_cube, t, &fault)) {
+    bool is_found = pt_texture_find(handle, k->axes, k->is_layered, k->is_cube, t, &fault) ||
+                    (k->is_multisampled &&
+                     pt_texture_find(handle, k->axes, !k->is_layered, false, t, &fault));
+    if (!is_found) {
         pt_fail_at(c, f, fault.kind, 1u << i, handle, fault.detail);
         return false;
     }
@@ -89,11 +92,19 @@ static struct pt_sample sample_of(const struct pt_frame *f, const struct fetch *
     return sample;
 }
 
+/* CUDA has no arrays of several samples: a texel is sample 0, of layer 0 where there are none. */
+static bool has_sample(const struct pt_frame *f, const struct fetch *k, uint32_t i,
+                       const struct pt_texture *t, const struct pt_samples *s)
+{
+    return !k->is_multisampled || (words_of(f, k->sample)[i] == 0 &&
+                                   (t->layers || !k->is_layered || s->layer[i] == 0));
+}
+
 static struct pt_footprint footprint_of(const struct pt_frame *f, const struct fetch *k, uint32_t i,
                                         const struct pt_texture *t, const struct pt_samples *s)
 {
     struct pt_footprint footprint = {0};
-    if (k->is_empty)
+    if (k->is_empty || !has_sample(f, k, i, t, s))
         return footprint;
     struct pt_sample sample = sample_of(f, k, i, t, s);
     (k->is_gather  ? pt_texture_locate_gather
@@ -138,7 +149,7 @@ static void fetch_lane(const struct pt_code *c, struct pt_frame *f, uint32_t i,
 static bool is_plain(const struct fetch *k)
 {
     return k->level == ABSENT && !k->has_gradient && k->offset[0] == ABSENT && !k->is_gather &&
-           !k->is_cube;
+           !k->is_cube && !k->is_multisampled;
 }
 
 /* Lanes that have one texture; those of handle 0 have none. */
@@ -297,11 +308,13 @@ static pt_handler select_fetch(struct pt_select *s, struct fetch form)
     k->component = component_of(s);
     bind_results(s, k);
     s->code->ptr = k;
-    if ((k->handle = pt_image_handle(s, in)) == UINT32_MAX || !bind_options(s, k) ||
-        (k->is_layered && (k->layer = bind_coordinate(s, in + 1, 0)) == UINT32_MAX))
+    if ((k->handle = pt_image_handle(s, in)) == UINT32_MAX || !bind_options(s, k))
         return NULL;
-    uint32_t n = k->is_cube ? PT_TEXTURE_AXES : k->axes;
-    return bind_vector(s, in + 1, k->is_layered, k->coordinate, n) ? fetch : NULL;
+    uint32_t n = k->is_cube ? PT_TEXTURE_AXES : k->axes, first = 0;
+    if ((k->is_multisampled && !bind_vector(s, in + 1, first++, &k->sample, 1)) ||
+        (k->is_layered && !bind_vector(s, in + 1, first++, &k->layer, 1)))
+        return NULL;
+    return bind_vector(s, in + 1, first, k->coordinate, n) ? fetch : NULL;
 }
 
 #define FETCH(id, ...)                                       \
@@ -320,6 +333,8 @@ TEX(2d, .axes = 2)
 TEX(3d, .axes = 3)
 TEX(a1d, .axes = 1, .is_layered = true)
 TEX(a2d, .axes = 2, .is_layered = true)
+FETCH(tex_2dms, .axes = 2, .is_whole = true, .is_multisampled = true)
+FETCH(tex_a2dms, .axes = 2, .is_whole = true, .is_layered = true, .is_multisampled = true)
 FETCH(tex_cube, .axes = 2, .is_cube = true)
 FETCH(tex_acube, .axes = 2, .is_cube = true, .is_layered = true)
 FETCH(tex_level_cube, .axes = 2, .is_cube = true)

@@ -157,7 +157,8 @@ static void check_unsupported(ptera_engine *engine)
                ".visible .entry plain()\n{\n    ret;\n}\n"
                ".visible .entry textured()\n{\n"
                "    .reg .b32 %r<5>;\n    mov.b32 %r0, 0;\n"
-               "    tex.2dms.v4.s32.s32 {%r1, %r2, %r3, %r4}, [image, {%r0, %r0, %r0, %r0}];\n"
+               "    tex.2dms.v4.s32.s32 {%r1, %r2, %r3, %r4}, [image, {%r0, %r0, %r0, %r0}],\n"
+               "    {%r0, %r0};\n"
                "    ret;\n}\n";
     const unsigned block[3] = {1, 1, 1};
     ptera_module *module = load(engine, texture);

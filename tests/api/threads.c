@@ -101,7 +101,8 @@ static const char busy_text[] =
            ".global .texref image;\n"
            ".visible .entry untold(.param .u64 p)\n"
            "{ .reg .b32 %r<5>; mov.b32 %r0, 0;\n"
-           "    tex.2dms.v4.s32.s32 {%r1, %r2, %r3, %r4}, [image, {%r0, %r0, %r0, %r0}];\n"
+           "    tex.2dms.v4.s32.s32 {%r1, %r2, %r3, %r4}, [image, {%r0, %r0, %r0, %r0}],\n"
+           "    {%r0, %r0};\n"
            "    ret; }\n";
 
 static unsigned look_at(ptera_module *module)

@@ -13,7 +13,8 @@ int cufftExecC2C(int plan, void *in, void *out, int direction);
     ".visible .entry fine() { ret; }\n"                                                           \
     ".visible .entry texture(.param .u64 t)\n{\n"                                                 \
     "    .reg .b64 %rd<2>; .reg .b32 %r<5>; ld.param.u64 %rd1, [t]; mov.b32 %r1, 1;\n"            \
-    "    tex.2dms.v4.s32.s32 {%r1, %r2, %r3, %r4}, [%rd1, {%r1, %r1, %r1, %r1}]; ret;\n}\n"        \
+    "    tex.2dms.v4.s32.s32 {%r1, %r2, %r3, %r4}, [%rd1, {%r1, %r1, %r1, %r1}],\n"               \
+    "    {%r1, %r1}; ret;\n}\n"                                                                 \
     ".extern .func (.param .b32 r) __cudaCDP2Memcpy3DAsync(.param .b64 f, .param .b64 n);\n"     \
     ".visible .entry parent()\n{\n"                                                               \
     "    .param .b64 f; .param .b64 n; .param .b32 r; st.param.b64 [f], 0; st.param.b64 [n], 0;\n" \

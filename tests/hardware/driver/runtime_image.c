@@ -96,8 +96,6 @@ static void begin(void)
     cudaCreateTextureObject(&freed_texture, &r, &t, NULL);
     cudaCreateSurfaceObject(&surface, &r);
     cudaCreateSurfaceObject(&freed_surface, &r);
-    cudaDestroyTextureObject(freed_texture);
-    cudaDestroySurfaceObject(freed_surface);
     cudaFreeMipmappedArray(freed_mipmap);
     cudaFreeArray(freed);
 }
@@ -243,6 +241,7 @@ void part_rt_texture(void)
         v.height = 8;
         printf("view %d: %d\n", format, (int)make(&r, &t, &v));
     }
+    cudaDestroyTextureObject(freed_texture); /* now: what is made later may have its handle */
     const cudaTextureObject_t wrong[] = {0, freed_texture, surface, 0x123450, ~0ull};
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
         printf("handle %zu: %d %d %d %d\n", i,
@@ -280,6 +279,7 @@ void part_rt_surface(void)
     SAY(cudaCreateSurfaceObject(&s, &r));
     SAY(cudaGetSurfaceObjectResourceDesc(&got, surface));
     SAY(cudaGetSurfaceObjectResourceDesc(NULL, surface));
+    cudaDestroySurfaceObject(freed_surface); /* now, as above */
     const cudaSurfaceObject_t wrong[] = {0, freed_surface, texture, 0x123450, ~0ull};
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
         printf("handle %zu: %d %d\n", i, (int)cudaGetSurfaceObjectResourceDesc(&got, wrong[i]),
