@@ -168,6 +168,7 @@ void pt_cu_command_cancel(struct pt_cu_command *command)
 {
     pt_cu_op_drop(&command->op);
     command->op = (struct pt_cu_op){.work = PT_CU_EMPTY};
+    command->more = NULL;
     command->by_caller = false;
 }
 

@@ -252,18 +252,29 @@ static bool prepare(CUgraphExec exec, struct pt_cu_command *begin, struct pt_cu_
     return true;
 }
 
+/* The ends of a launch that has no nodes; NULL: there is none. `end` is behind `begin`, and is made
+ * ready by it unless something else holds it. */
+static void give_up(struct pt_cu_command *begin, struct pt_cu_command *end)
+{
+    if (end)
+        end->unmet++;
+    if (begin)
+        pt_cu_command_start(begin);
+    if (end) {
+        end->unmet--;
+        pt_cu_command_start(end);
+    }
+    pt_cu_command_put(begin);
+    pt_cu_command_put(end);
+}
+
 CUresult pt_cu_exec_launch_in(CUgraphExec exec, CUstream stream)
 {
     struct pt_cu_op empty = {.work = PT_CU_EMPTY};
     struct pt_cu_command *begin = pt_cu_stream_append(stream, &empty, false);
     struct pt_cu_command *end = begin ? pt_cu_stream_append(stream, &empty, false) : NULL;
     if (!end || !pt_cu_command_after(begin, exec->last) || !prepare(exec, begin, end)) {
-        if (begin)
-            pt_cu_command_start(begin);
-        if (end)
-            pt_cu_command_start(end);
-        pt_cu_command_put(begin);
-        pt_cu_command_put(end);
+        give_up(begin, end);
         return CUDA_ERROR_OUT_OF_MEMORY;
     }
     pt_cu_command_put(exec->last);

@@ -26,7 +26,7 @@ struct family {
 
 #define TOP ".version 8.0\n.target sm_90\n.address_size 64\n"
 #define ENTRY \
-    ".visible .entry k(.param .u64 out)\n{\n.reg .pred %p<4>;\n.reg .b32 %r<16>;\n"
+    ".visible .entry k(.param .u64 out)\n{\n.reg .pred %p<4>;\n.reg .b32 %r<16>;\n" \
     ".reg .b64 %rd<4>;\n.reg .f32 %f<8>;\n"
 #define START "ld.param.u64 %rd1, [out];\nmov.u32 %r1, %tid.x;\n"
 #define PRINTF                                                                            \

@@ -44,7 +44,8 @@ static enum outcome said(const char *what, CUresult r)
     const char *name = "?";
     if (r == CUDA_SUCCESS)
         return GOOD;
-    if (r == CUDA_ERROR_OUT_OF_MEMORY || r == CUDA_ERROR_FILE_NOT_FOUND)
+    if (r == CUDA_ERROR_OUT_OF_MEMORY || r == CUDA_ERROR_FILE_NOT_FOUND ||
+        r == CUDA_ERROR_MAP_FAILED || r == CUDA_ERROR_UNKNOWN) /* a pool's block, a pool's name */
         return REFUSED;
     cuGetErrorName(r, &name);
     return wrong("%s: %s", what, name);
