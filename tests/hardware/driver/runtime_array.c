@@ -1,27 +1,9 @@
 /* Arrays of the runtime library, and copies of them. */
-#include "tests/hardware/driver/say.h"
+#include "tests/hardware/driver/channels.h"
 
 static cudaArray_t plane;
 static cudaMipmappedArray_t mipmap;
 static void *memory;
-
-static struct cudaChannelFormatDesc channels(int x, int y, int z, int w,
-                                             enum cudaChannelFormatKind kind)
-{
-    struct cudaChannelFormatDesc d = {x, y, z, w, kind};
-    return d;
-}
-
-static struct cudaChannelFormatDesc floats(void)
-{
-    return channels(32, 0, 0, 0, cudaChannelFormatKindFloat);
-}
-
-static struct cudaExtent extent(size_t w, size_t h, size_t d)
-{
-    struct cudaExtent e = {w, h, d};
-    return e;
-}
 
 static void begin(void)
 {

@@ -1,5 +1,5 @@
 /* Textures and surfaces of the runtime library: what its calls refuse. */
-#include "tests/hardware/driver/say.h"
+#include "tests/hardware/driver/channels.h"
 
 #define WILD(type) ((type)(uintptr_t)0x123450)
 
@@ -8,24 +8,6 @@ static cudaMipmappedArray_t mipmap, freed_mipmap;
 static cudaTextureObject_t texture, freed_texture;
 static cudaSurfaceObject_t surface, freed_surface;
 static void *memory;
-
-static struct cudaChannelFormatDesc channels(int x, int y, int z, int w,
-                                             enum cudaChannelFormatKind kind)
-{
-    struct cudaChannelFormatDesc d = {x, y, z, w, kind};
-    return d;
-}
-
-static struct cudaChannelFormatDesc floats(void)
-{
-    return channels(32, 0, 0, 0, cudaChannelFormatKindFloat);
-}
-
-static struct cudaExtent extent(size_t w, size_t h, size_t d)
-{
-    struct cudaExtent e = {w, h, d};
-    return e;
-}
 
 static struct cudaResourceDesc of_array(cudaArray_t a)
 {
