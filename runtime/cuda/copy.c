@@ -65,11 +65,11 @@ CUresult pt_cu_copy_row_op(CUdeviceptr to, CUdeviceptr from, size_t bytes, struc
 }
 
 /* Pooled and mapped memory is copied where the stream's device may use it, other memory for all. */
-static bool is_granted(enum side side, uint64_t address, CUcontext ctx)
+static bool is_granted(enum side side, uint64_t address, CUcontext ctx, bool is_written)
 {
     const struct pt_cu_range *range = side == NAMED ? NULL : pt_cu_range_find(address);
     return !range || range->memory == PT_CU_DEVICE ||
-           pt_cu_range_is_reached(range, ctx->device, ctx->peers);
+           pt_cu_range_is_reached(range, ctx->device, ctx->peers, is_written);
 }
 
 static CUresult copy_row(CUstream null, CUstream given, bool is_async, enum side to_side,
@@ -83,7 +83,8 @@ static CUresult copy_row(CUstream null, CUstream given, bool is_async, enum side
     r = row_op(to_side, to, from_side, from, bytes, &op);
     if (r != CUDA_SUCCESS)
         return r;
-    if (!is_granted(to_side, to, stream->ctx) || !is_granted(from_side, from, stream->ctx))
+    if (!is_granted(to_side, to, stream->ctx, true) ||
+        !is_granted(from_side, from, stream->ctx, false))
         return CUDA_ERROR_INVALID_VALUE;
     if (!is_async && stream->capture)
         return pt_cu_capture_forbid(stream);
@@ -406,7 +407,8 @@ static CUresult set(CUstream null, CUstream given, unsigned element_bytes, CUdev
         r = pt_cu_copy_set_op(&params, &op);
     if (r != CUDA_SUCCESS || !op.set.width)
         return r;
-    if (!pt_cu_range_is_reached(pt_cu_range_find(to), stream->ctx->device, stream->ctx->peers))
+    if (!pt_cu_range_is_reached(pt_cu_range_find(to), stream->ctx->device, stream->ctx->peers,
+                                true))
         return CUDA_ERROR_INVALID_VALUE;
     return pt_cu_submit_op(stream, &op);
 }

@@ -42,8 +42,10 @@ static bool is_denied(const struct pt_cu_range *range, bool writes)
             (writes && range->flags != CU_MEM_ACCESS_FLAGS_PROT_READWRITE));
 }
 
-bool pt_cu_range_is_reached(const struct pt_cu_range *range, CUdevice device, uint64_t peers)
+bool pt_cu_range_is_reached(const struct pt_cu_range *range, CUdevice device, uint64_t peers,
+                            bool writes)
 {
+    unsigned granted;
     switch (range->memory) {
     case PT_CU_DEVICE:
         return device == range->device || (peers >> range->device & 1) != 0;
@@ -51,7 +53,8 @@ bool pt_cu_range_is_reached(const struct pt_cu_range *range, CUdevice device, ui
         return device == range->device ||
                (range->access && range->access[device] == CU_MEM_ACCESS_FLAGS_PROT_READWRITE);
     case PT_CU_MAPPED:
-        return (range->granted >> 2 * device & 3) == CU_MEM_ACCESS_FLAGS_PROT_READWRITE;
+        granted = (unsigned)(range->granted >> 2 * device) & 3;
+        return writes ? granted == CU_MEM_ACCESS_FLAGS_PROT_READWRITE : granted != 0;
     default:
         return true;
     }

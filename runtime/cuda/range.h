@@ -69,7 +69,8 @@ bool pt_cu_range_is_device(const void *address);
 bool pt_cu_range_is_usable(uint64_t address, size_t bytes);
 bool pt_cu_range_is_writable(uint64_t address, size_t bytes);
 /* Whether kernels of a device may use it; `peers`: devices whose memory they may use, too, bits. */
-bool pt_cu_range_is_reached(const struct pt_cu_range *range, CUdevice device, uint64_t peers);
+bool pt_cu_range_is_reached(const struct pt_cu_range *range, CUdevice device, uint64_t peers,
+                            bool writes);
 /* The range that holds the address, unless it is that of a handle; without the driver's lock. */
 bool pt_cu_range_find_foreign(uint64_t address, uint64_t *first, uint64_t *bytes);
 /* Enters a range. NULL: no memory, or it overlaps with one. */

@@ -71,7 +71,7 @@ static bool is_open(const struct pt_cu_range *range)
 {
     bool is = n_all > 0;
     for (CUdevice d = 0; !is && d < pt_cu_driver.n_devices; d++)
-        is = users[d].n > 0 && pt_cu_range_is_reached(range, d, users[d].peers);
+        is = users[d].n > 0 && pt_cu_range_is_reached(range, d, users[d].peers, true);
     return is;
 }
 

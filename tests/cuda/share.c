@@ -45,6 +45,12 @@ static void check_growing(void)
     OK(cuMemsetD32_v2(aliased, 77, 1));
     OK(cuMemcpyDtoH_v2(words, p + 2 * unit, 4));
     CHECK_INT(words[0], 77);
+    access.flags = CU_MEM_ACCESS_FLAGS_PROT_READ; /* copies read it, and do not write it */
+    OK(cuMemSetAccess(aliased, unit, &access, 1));
+    words[0] = 0;
+    OK(cuMemcpyDtoH_v2(words, aliased, 4));
+    CHECK_INT(words[0], 77);
+    CHECK_CU(cuMemcpyHtoD_v2(aliased, words, 4), CUDA_ERROR_INVALID_VALUE);
     OK(cuMemRetainAllocationHandle(&again, (void *)(uintptr_t)(p + 5)));
     CHECK(again == a);
     OK(cuMemGetAllocationPropertiesFromHandle(&back, a));
