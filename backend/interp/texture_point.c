@@ -1,7 +1,6 @@
 /* Samples without a filter, in two dimensions, of one texture for all lanes, whose texels are a
- * word. There a sample takes so little that what texture_wide.c does for every kind of texture,
- * from one step to the next through memory, would be most of the time. (Zen 4, loaded, 2026-11-27:
- * point_f32 of tests/bench 5.2 ms, 3.6 by this; word by word it is no faster than by gathers.) */
+ * word, by normalised coordinates. There a sample takes so little that what texture_wide.c does for
+ * every kind of texture, from one step to the next through memory, would be most of the time. */
 #include "backend/interp/texture_point.h"
 
 #include "backend/interp/access.h"
@@ -19,16 +18,14 @@ PT_ACCESS_INLINE bool is_word(const struct pt_texture *t)
 
 PT_ACCESS_INLINE bool is_known(const struct pt_texture *t)
 {
-    return t->axes == 2 && !t->layers && !t->is_linear && t->address[0] == t->address[1] &&
-           is_word(t) && pt_texture_wide_is_known(t, false) && pt_texture_wide_is_small(t);
+    return t->axes == 2 && !t->layers && !t->is_linear && t->is_normalized &&
+           t->address[0] == t->address[1] && is_word(t) && pt_texture_wide_is_known(t, false) &&
+           pt_texture_wide_is_small(t);
 }
 
-/* Of coordinates in texels that are clamped, no more has to be looked at: a NaN is 0. */
 PT_ACCESS_INLINE pt_wide index_of(const struct pt_texture_wide_axis *a, const uint32_t *coordinate)
 {
     pt_wide bits = PT_TEXTURE_WIDE_CONST(coordinate);
-    if (a->mode == PT_TEXTURE_CLAMP && !a->is_normalized)
-        return pt_wide_trunc(pt_texture_wide_limit((pt_wide_f32)bits, 0, (float)(a->size - 1)));
     return pt_texture_wide_index(a, pt_texture_wide_position(a, false, bits));
 }
 
@@ -46,11 +43,11 @@ PT_ACCESS_INLINE void put(const struct pt_texture *t, struct pt_sampled *s, uint
 
 /* Lanes that are off have some place in the texture, too. */
 PT_ACCESS_INLINE void sample(const struct pt_texture *t, struct pt_sampled *s, uint32_t lanes,
-                             enum pt_texture_address mode, bool is_normalized)
+                             enum pt_texture_address mode)
 {
-    int bits = is_normalized ? pt_texture_fraction_bits(t) : 0;
-    const struct pt_texture_wide_axis x = {t->size[0], mode, is_normalized, bits},
-                                      y = {t->size[1], mode, is_normalized, bits};
+    int bits = pt_texture_fraction_bits(t);
+    const struct pt_texture_wide_axis x = {t->size[0], mode, true, bits},
+                                      y = {t->size[1], mode, true, bits};
     for (uint32_t i = 0; i < PT_WARP_SIZE; i += PT_WIDE) {
         if (!(lanes >> i & ((1u << PT_WIDE) - 1)))
             continue;
@@ -66,12 +63,10 @@ PT_ACCESS bool pt_texture_point_sample(struct pt_sampled *s, uint32_t sampling, 
     if (sampling != (2 | PT_SAMPLING_SHARED) || !t || s->handle[0] % 16 ||
         t->key != pt_texture_key(s->handle[0]) || !is_known(t))
         return false;
-    if (t->address[0] == PT_TEXTURE_CLAMP && !t->is_normalized)
-        sample(t, s, lanes, PT_TEXTURE_CLAMP, false);
-    else if (t->address[0] == PT_TEXTURE_CLAMP)
-        sample(t, s, lanes, PT_TEXTURE_CLAMP, true);
-    else if (t->address[0] == PT_TEXTURE_WRAP && t->is_normalized)
-        sample(t, s, lanes, PT_TEXTURE_WRAP, true);
+    if (t->address[0] == PT_TEXTURE_CLAMP)
+        sample(t, s, lanes, PT_TEXTURE_CLAMP);
+    else if (t->address[0] == PT_TEXTURE_WRAP)
+        sample(t, s, lanes, PT_TEXTURE_WRAP);
     else
         return false;
     return true;

@@ -154,6 +154,40 @@ static unsigned weigh(const struct span *span, uint32_t whole, uint32_t *weight)
     return 0xff & (a ? 0xff : 0x55) & (b ? 0xff : 0x33) & (c ? 0xff : 0x0f);
 }
 
+/* ---- textures that native code samples ------------------------------------------------------- */
+
+static uint8_t direct_texel(const struct pt_texture *t)
+{
+    bool is_whole =
+        t->texel == PT_TEXEL_F32 || t->texel == PT_TEXEL_U32 || t->texel == PT_TEXEL_S32;
+    if (is_whole && t->n_channels == 1)
+        return PT_TEXTURE_DIRECT_WORD;
+    return t->texel == PT_TEXEL_UNORM8 && t->n_channels == 4 ? PT_TEXTURE_DIRECT_BYTES : 0;
+}
+
+/* Offsets of texels are signed numbers of 32 bits. */
+static bool is_within_2_gib(const struct pt_texture *t)
+{
+    const uint64_t most = 1u << 31;
+    return t->pitch < most &&
+           (uint64_t)t->size[0] * t->texel_bytes + (t->size[1] - 1) * t->pitch < most;
+}
+
+void pt_texture_set_direct(struct pt_texture *t)
+{
+    bool is_clamped =
+        t->address[0] == PT_TEXTURE_CLAMP && t->address[1] == PT_TEXTURE_CLAMP && !t->is_normalized;
+    t->direct = 0;
+    if (!direct_texel(t) || t->axes > 2 || t->layers || t->is_layered || t->is_cube ||
+        t->n_levels != 1 || t->is_srgb || t->block || !is_within_2_gib(t))
+        return;
+    t->direct = direct_texel(t);
+    if (t->axes == 2 && is_clamped && !t->is_linear && t->memory != PT_TEXTURE_LINEAR)
+        t->direct |= PT_TEXTURE_DIRECT_POINT;
+    if ((t->axes == 1) == (t->memory == PT_TEXTURE_LINEAR))
+        t->direct |= PT_TEXTURE_DIRECT_WHOLE;
+}
+
 /* ---- levels ---------------------------------------------------------------------------------- */
 
 void pt_texture_lay_out(struct pt_texture *t)

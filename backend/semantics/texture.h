@@ -120,6 +120,15 @@ enum pt_texture_address { PT_TEXTURE_WRAP, PT_TEXTURE_CLAMP, PT_TEXTURE_MIRROR, 
  * have none. */
 enum pt_texture_memory { PT_TEXTURE_ARRAY, PT_TEXTURE_LINEAR, PT_TEXTURE_PITCHED };
 
+/* What native code samples by itself, as it takes so little: textures of less than 2 GiB without
+ * layers and levels, whose texels are a word. Bits: what a texel is, and the ways to sample it. */
+enum pt_texture_direct {
+    PT_TEXTURE_DIRECT_WORD = 1,  /* one channel of 32 bits, as it is */
+    PT_TEXTURE_DIRECT_BYTES = 2, /* four of 8 bits, as fractions */
+    PT_TEXTURE_DIRECT_POINT = 4, /* by two numbers in texels, clamped, without a filter */
+    PT_TEXTURE_DIRECT_WHOLE = 8  /* by whole coordinates, one for each axis */
+};
+
 struct pt_texture {
     uint64_t key;    /* pt_texture_key of its own address */
     uint64_t texels; /* their address: of the first level, which the others follow */
@@ -140,15 +149,17 @@ struct pt_texture {
     uint8_t block;  /* enum pt_texture_block: `texel` is what its texels become */
     bool is_opaque; /* the fourth channel is 1 whatever lies there */
     uint8_t slope;  /* of a level's fraction between two levels, in eighths */
-    uint8_t unused_end[5];
+    uint8_t direct; /* enum pt_texture_direct */
+    uint8_t unused_end[4];
 };
 _Static_assert(sizeof(struct pt_texture) == 96, "read in whole vectors, without padding");
 
 /* A handle is the address of a texture; by this, wild ones and those of destroyed textures are
  * told. Handle 0 is no texture: all that is read there is 0. */
+#define PT_TEXTURE_KEY_FACTOR UINT64_C(0x9e3779b97f4a7c15)
 static inline uint64_t pt_texture_key(uint64_t handle)
 {
-    return ~handle * 0x9e3779b97f4a7c15u;
+    return ~handle * PT_TEXTURE_KEY_FACTOR;
 }
 
 /* Sets the border's colour, given as f32: normalised formats have the nearest value that they can,
@@ -179,6 +190,20 @@ struct pt_footprint {
     uint32_t present; /* the texels that there are, as bits; none: the result is 0 */
     bool is_filtered; /* else it is the first one as it is */
 };
+
+/* Sets `direct`, which follows from all the rest. */
+void pt_texture_set_direct(struct pt_texture *t);
+
+/* n / most, rounded, is fma(n, first, n * rest): of 127, 255, 32767 and 65535, n no less than
+ * -most (tests). */
+struct pt_texture_ratio {
+    float first, rest;
+};
+static inline struct pt_texture_ratio pt_texture_ratio_of(uint32_t most)
+{
+    const float first = 1 / (float)most;
+    return (struct pt_texture_ratio){first, (float)(1 / (double)most - first)};
+}
 
 /* Sets what follows from size, layers and texel_bytes. */
 void pt_texture_lay_out(struct pt_texture *t);

@@ -45,12 +45,12 @@ PT_LANE pt_wide pt_texture_wide_channel(const struct pt_texture_wide *w, enum pt
     }
 }
 
-/* n / most, rounded; n no less than -most. Right for 127, 255, 32767 and 65535 (tests). */
+/* n / most, rounded; n no less than -most. */
 PT_LANE pt_wide pt_texture_wide_ratio(pt_wide n, uint32_t most)
 {
-    const float first = 1 / (float)most, rest = (float)(1 / (double)most - first);
+    const struct pt_texture_ratio by = pt_texture_ratio_of(most);
     pt_wide_f32 f = pt_wide_to_f32(pt_wide_max_s32(n, pt_wide_all(-most)));
-    return (pt_wide)pt_wide_fma(f, pt_wide_all_f32(first), f * rest);
+    return (pt_wide)pt_wide_fma(f, pt_wide_all_f32(by.first), f * by.rest);
 }
 
 PT_LANE pt_wide pt_texture_wide_normalize(enum pt_texel kind, pt_wide value)

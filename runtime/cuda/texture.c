@@ -345,7 +345,10 @@ CUresult pt_cu_texture_describe(struct pt_texture *t, const CUDA_RESOURCE_DESC *
     CUresult r = set_resource(t, resource, is_integer);
     if (r == CUDA_SUCCESS && view)
         r = set_view(t, view, is_integer);
-    return r == CUDA_SUCCESS ? set_sampler(t, sampler) : r;
+    if (r == CUDA_SUCCESS)
+        r = set_sampler(t, sampler);
+    pt_texture_set_direct(t);
+    return r;
 }
 
 static CUresult create(CUtexObject *out, const CUDA_RESOURCE_DESC *resource,

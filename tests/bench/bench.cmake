@@ -26,6 +26,13 @@ target_link_libraries(compare PRIVATE ptera m ${CMAKE_DL_LIBS})
 if(TARGET ptera_jit)
   add_dependencies(compare ptera_jit)
 endif()
+
+add_executable(bench_start EXCLUDE_FROM_ALL bench/start.c bench/case.c bench/add.c bench/limits.c bench/first_set.c ${bench_sets}
+               bench/timing.c bench/scratch.c)
+target_link_libraries(bench_start PRIVATE ptera m)
+target_compile_definitions(bench_start PRIVATE KERNELS="${bench_folder}/kernels")
+add_dependencies(bench_start ptera_tool)
+
 set(bench_levels) # `compare --cpu`
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
   set(bench_levels v2 v3 v4)

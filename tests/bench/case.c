@@ -99,6 +99,10 @@ static bool make_texture(const struct bench_case *c, struct bench_texture *b)
         .is_normalized = b->is_normalized,
         .is_linear = b->is_linear,
         .address = {PT_TEXTURE_CLAMP, PT_TEXTURE_CLAMP, PT_TEXTURE_CLAMP},
+        .direct = b->axes == 2 && !b->is_linear && !b->is_normalized
+                      ? PT_TEXTURE_DIRECT_POINT |
+                            (b->is_bytes ? PT_TEXTURE_DIRECT_BYTES : PT_TEXTURE_DIRECT_WORD)
+                      : 0,
     };
     memcpy(t->size, b->size, sizeof t->size);
     t->pitch = (uint64_t)t->size[0] * t->texel_bytes;

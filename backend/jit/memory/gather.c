@@ -294,19 +294,39 @@ void jit_gather_access_strided(const struct jit *j, const struct jit_access *a,
     access_lanes(j, a, pointers, v);
 }
 
-void jit_gather_indexed(const struct jit *j, const struct jit_access *a, LLVMValueRef base,
-                        LLVMValueRef index, LLVMValueRef *v)
+/* Lane by lane, at base + index * scale, where no index is negative. */
+static void access_lanes_indexed(const struct jit *j, const struct jit_access *a, LLVMValueRef base,
+                                 LLVMValueRef index, uint64_t scale, LLVMValueRef *v)
 {
-    if (has_gather(j, a, NULL)) {
-        access_by_machine(j, a, jit_access_indexed(j, base, index, a->bytes, true), NULL, v);
-        return;
-    }
     LLVMValueRef pointers[64];
     for (unsigned lane = 0; lane < j->unit->width; lane++) {
         LLVMValueRef at = LLVMBuildZExt(j->code->b, jit_lane(j, index, lane),
                                         LLVMInt64TypeInContext(j->code->context), "");
-        at = LLVMBuildMul(j->code->b, at, jit_i64(j, a->bytes), "");
-        pointers[lane] = jit_at(j, base, at);
+        pointers[lane] = jit_at(j, base, LLVMBuildMul(j->code->b, at, jit_i64(j, scale), ""));
     }
     access_lanes(j, a, pointers, v);
+}
+
+void jit_gather_indexed(const struct jit *j, const struct jit_access *a, LLVMValueRef base,
+                        LLVMValueRef index, LLVMValueRef *v)
+{
+    if (has_gather(j, a, NULL))
+        access_by_machine(j, a, jit_access_indexed(j, base, index, a->bytes, true), NULL, v);
+    else
+        access_lanes_indexed(j, a, base, index, a->bytes, v);
+}
+
+LLVMValueRef jit_gather_words(const struct jit *j, LLVMValueRef base, LLVMValueRef at,
+                              LLVMValueRef mask)
+{
+    const struct jit_access a = {
+        .is_load = true, .bytes = 4, .n = 1, .element = jit_i32_of(j), .space = PT_SPACE_GLOBAL};
+    LLVMValueRef words, none = LLVMConstNull(LLVMTypeOf(at));
+    if (has_gather(j, &a, mask)) {
+        gather(j, &a, jit_access_indexed(j, base, at, 1, true), mask, &words);
+        return words;
+    }
+    at = mask ? LLVMBuildSelect(j->code->b, mask, at, none, "") : at;
+    access_lanes_indexed(j, &a, base, at, 1, &words);
+    return mask ? LLVMBuildSelect(j->code->b, mask, words, none, "") : words;
 }

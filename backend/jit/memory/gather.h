@@ -24,4 +24,9 @@ void jit_gather_access(const struct jit *j, const struct jit_access *a, unsigned
 void jit_gather_indexed(const struct jit *j, const struct jit_access *a, LLVMValueRef base,
                         LLVMValueRef index, LLVMValueRef *v);
 
+/* A word of each lane of the mask (NULL: all), `at` bytes (below 2^31) behind the base. In others
+ * it is 0, and the word at the base may be read. */
+LLVMValueRef jit_gather_words(const struct jit *j, LLVMValueRef base, LLVMValueRef at,
+                              LLVMValueRef mask);
+
 #endif

@@ -9,6 +9,7 @@
 #include "backend/jit/llvm/check.h"
 #include "backend/jit/llvm/fault.h"
 #include "backend/jit/value/registers.h"
+#include "backend/jit/warp/texture_direct.h"
 
 struct sampling {
     const struct jit *j;
@@ -124,11 +125,17 @@ static void sample_warp(const struct jit *j, unsigned first, uint32_t how)
 {
     struct sampling s = {.j = j, .first = first, .how = how};
     LLVMBasicBlockRef body = jit_new_block(j, "sample"), fails = jit_new_block(j, "fails");
+    LLVMBasicBlockRef other = jit_new_block(j, "any");
     LLVMBasicBlockRef back = jit_new_block(j, ""), after = jit_new_block(j, "");
     s.lanes = jit_warp_bits(j, &j->mask[first]);
     LLVMBuildCondBr(j->code->b, LLVMBuildICmp(j->code->b, LLVMIntNE, s.lanes, jit_i32(j, 0), ""),
                     body, after);
     jit_continue_in(j, body);
+    if (jit_texture_direct_emit(j, first, how, other))
+        LLVMBuildBr(j->code->b, after);
+    else
+        LLVMBuildBr(j->code->b, other);
+    jit_continue_in(j, other);
     put_sources(&s);
     LLVMBuildCondBr(j->code->b, call(&s), back, fails);
     jit_continue_in(j, fails);
