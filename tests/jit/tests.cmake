@@ -64,6 +64,7 @@ if(PTERA_JIT)
   add_test(NAME jit_emit_all COMMAND jit_emit)
   if(TARGET jit_process)
     set_tests_properties(jit_process PROPERTIES ENVIRONMENT PTERA_CACHE=)
+    target_link_libraries(jit_process PRIVATE ${CMAKE_DL_LIBS})
   endif()
   set_target_properties(jit_cache PROPERTIES ENABLE_EXPORTS ON) # its write() is the library's
   target_link_libraries(jit_decoy PRIVATE ${CMAKE_DL_LIBS})
@@ -82,7 +83,7 @@ if(PTERA_JIT)
   set_tests_properties(fuzz_long PROPERTIES LABELS long TIMEOUT 14400)
   set_tests_properties(jit_emit jit_exit jit_growth PROPERTIES LABELS release-only) # at exit sanitizers look for leaks, while threads go on
   set_tests_properties(jit_emit_all PROPERTIES TIMEOUT 1800 LABELS long)
-  set_tests_properties(jit_native jit_emit jit_emit_all jit_exit jit_access jit_growth PROPERTIES ENVIRONMENT PTERA_CACHE=) # compiles, whatever was compiled before
+  set_tests_properties(jit_native jit_timeout jit_emit jit_emit_all jit_exit jit_access jit_growth PROPERTIES ENVIRONMENT PTERA_CACHE=) # compiles, whatever was compiled before
   set_tests_properties(cases_jit jit_decoy PROPERTIES ENVIRONMENT ${jit_cache})
   # What ends the compiler ends the case: from a process of its own a kernel would only be interpreted.
   set_tests_properties(both_tests_ptx both_samples PROPERTIES ENVIRONMENT "${jit_cache};PTERA_COMPILER=inside")
