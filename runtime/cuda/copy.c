@@ -246,7 +246,16 @@ CUresult pt_cu_copy_op(const CUDA_MEMCPY3D *m, struct pt_cu_op *op, bool *is_pag
     return CUDA_SUCCESS;
 }
 
-static CUresult copy_3d(CUstream null, CUstream given, bool is_async, const CUDA_MEMCPY3D *m)
+/* `is_named`: the call names the contexts of both ends. */
+static bool is_box_granted(const struct pt_cu_op *op, CUcontext ctx, bool is_named)
+{
+    enum side side = is_named ? NAMED : ANY;
+    return is_granted(side, (uintptr_t)op->copy.to, ctx, true) &&
+           is_granted(side, (uintptr_t)op->copy.from, ctx, false);
+}
+
+static CUresult copy_box(CUstream null, CUstream given, bool is_async, const CUDA_MEMCPY3D *m,
+                         bool is_named)
 {
     CUstream stream;
     struct pt_cu_op op;
@@ -256,9 +265,16 @@ static CUresult copy_3d(CUstream null, CUstream given, bool is_async, const CUDA
         r = m ? pt_cu_copy_op(m, &op, &is_pageable) : CUDA_ERROR_INVALID_VALUE;
     if (r != CUDA_SUCCESS || !op.copy.width)
         return r;
+    if (!is_box_granted(&op, stream->ctx, is_named))
+        return CUDA_ERROR_INVALID_VALUE;
     if (!is_async && stream->capture)
         return pt_cu_capture_forbid(stream);
     return pt_cu_copy_submit(stream, &op, is_async, is_pageable);
+}
+
+static CUresult copy_3d(CUstream null, CUstream given, bool is_async, const CUDA_MEMCPY3D *m)
+{
+    return copy_box(null, given, is_async, m, false);
 }
 
 PER_THREAD_API(cuMemcpy3D_v2, _ptds, copy_3d, (const CUDA_MEMCPY3D *copy), NULL, false, copy)
@@ -278,7 +294,7 @@ static CUresult copy_3d_peer(CUstream null, CUstream given, bool is_async,
         r = pt_cu_current_or(peer->dstContext, &ctx);
     _Static_assert(sizeof copy == sizeof *peer, "");
     memcpy(&copy, peer, sizeof copy);
-    return r == CUDA_SUCCESS ? copy_3d(null, given, is_async, &copy) : r;
+    return r == CUDA_SUCCESS ? copy_box(null, given, is_async, &copy, true) : r;
 }
 
 PER_THREAD_API(cuMemcpy3DPeer, _ptds, copy_3d_peer, (const CUDA_MEMCPY3D_PEER *copy), NULL, false,

@@ -78,6 +78,71 @@ static void check_peers(void)
     OK(cuCtxDestroy_v2(there));
 }
 
+/* All forms of a copy, but those that name contexts, come to the same. */
+static void check_copies(CUdeviceptr to, CUdeviceptr from, CUresult want)
+{
+    CUDA_MEMCPY2D rows = {.srcMemoryType = CU_MEMORYTYPE_DEVICE,
+                          .srcDevice = from,
+                          .srcPitch = 32,
+                          .dstMemoryType = CU_MEMORYTYPE_UNIFIED,
+                          .dstDevice = to,
+                          .dstPitch = 32,
+                          .WidthInBytes = 16,
+                          .Height = 2};
+    CUDA_MEMCPY3D box = {.srcMemoryType = CU_MEMORYTYPE_DEVICE,
+                         .srcDevice = from,
+                         .srcPitch = 32,
+                         .srcHeight = 2,
+                         .dstMemoryType = CU_MEMORYTYPE_DEVICE,
+                         .dstDevice = to,
+                         .dstPitch = 32,
+                         .dstHeight = 2,
+                         .WidthInBytes = 16,
+                         .Height = 2,
+                         .Depth = 2};
+    CHECK_CU(cuMemcpyDtoD_v2(to, from, 16), want);
+    CHECK_CU(cuMemcpy2D_v2(&rows), want);
+    CHECK_CU(cuMemcpy2DUnaligned_v2(&rows), want);
+    CHECK_CU(cuMemcpy2DAsync_v2(&rows, NULL), want);
+    CHECK_CU(cuMemcpy3D_v2(&box), want);
+    CHECK_CU(cuMemcpy3DAsync_v2(&box, NULL), want);
+}
+
+/* Memory of another device's pool is copied where the pool grants the stream's device access, and
+ * by calls that name contexts. */
+static void check_pool_access(void)
+{
+    CUcontext here, there;
+    CUmemoryPool pool;
+    CUdeviceptr p, q;
+    CUmemAccessDesc access = {.location = {CU_MEM_LOCATION_TYPE_DEVICE, 0},
+                              .flags = CU_MEM_ACCESS_FLAGS_PROT_READWRITE};
+    CUDA_MEMCPY3D_PEER box = {.srcMemoryType = CU_MEMORYTYPE_DEVICE,
+                              .dstMemoryType = CU_MEMORYTYPE_DEVICE,
+                              .WidthInBytes = 16,
+                              .Height = 1,
+                              .Depth = 1};
+    OK(cuCtxGetCurrent(&here));
+    OK(cuMemAlloc_v2(&q, 256));
+    OK(cuCtxCreate_v2(&there, 0, 1));
+    OK(cuDeviceGetDefaultMemPool(&pool, 1));
+    OK(cuMemAllocFromPoolAsync(&p, 256, pool, NULL));
+    OK(cuCtxSynchronize());
+    OK(cuCtxSetCurrent(here));
+    check_copies(q, p, CUDA_ERROR_INVALID_VALUE);
+    check_copies(p, q, CUDA_ERROR_INVALID_VALUE);
+    box.srcDevice = p;
+    box.srcContext = there;
+    box.dstDevice = q;
+    box.dstContext = here;
+    OK(cuMemcpy3DPeer(&box));
+    OK(cuMemPoolSetAccess(pool, &access, 1));
+    check_copies(q, p, CUDA_SUCCESS);
+    check_copies(p, q, CUDA_SUCCESS);
+    OK(cuMemFree_v2(q));
+    OK(cuCtxDestroy_v2(there));
+}
+
 /* A rectangle inside each side, of rows with other pitches. */
 static void check_2d(void)
 {
@@ -273,6 +338,7 @@ int main(void)
     CUcontext ctx = begin();
     check_rows();
     check_peers();
+    check_pool_access();
     check_2d();
     check_arrays();
     check_sets();
