@@ -202,6 +202,22 @@ static bool is_distrusted(const struct jit *j)
     return j->distrusted && jit_set_has(j->distrusted, (uint32_t)(j->insn - j->unit->f->insns.v));
 }
 
+/* What a row of threads before, of the same group, has loaded. */
+static bool take_loaded(const struct jit *j, const struct jit_access *a, unsigned copy,
+                        LLVMValueRef *v)
+{
+    unsigned from;
+    if (!jit_gather_has_loaded(j, a, copy, &from))
+        return false;
+    for (unsigned i = 0; i < a->n; i++)
+        if (a->values[i].kind != PT_OPND_REG)
+            return false;
+    for (unsigned i = 0; i < a->n; i++)
+        v[i] = as_stored(
+            j, a, jit_registers_read(j, &a->values[i], from, a->type, j->unit->width, false));
+    return true;
+}
+
 static void access_chunk(const struct jit *j, const struct jit_access *a, unsigned copy)
 {
     int64_t stride;
@@ -225,7 +241,8 @@ static void access_chunk(const struct jit *j, const struct jit_access *a, unsign
     else if (shape == JIT_AFFINE && is_even(a, stride) && !is_distrusted(j) &&
              (!j->mask[copy] || stride == (int64_t)(a->bytes * a->n)))
         access_affine(j, a, copy, v);
-    else if (shape != JIT_VECTOR || is_distrusted(j) || !jit_lane_permute_access(j, a, copy, v))
+    else if (!take_loaded(j, a, copy, v) &&
+             (shape != JIT_VECTOR || is_distrusted(j) || !jit_lane_permute_access(j, a, copy, v)))
         jit_gather_access(j, a, copy, v);
     for (unsigned i = 0; a->is_load && i < a->n; i++)
         jit_registers_write(j, &a->values[i], copy, v[i], shape == JIT_SCALAR ? 1 : j->unit->width,

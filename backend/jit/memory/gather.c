@@ -242,6 +242,16 @@ static const struct jit_kept_load *find_kept(const struct jit *j, const struct j
     return NULL;
 }
 
+bool jit_gather_has_loaded(const struct jit *j, const struct jit_access *a, unsigned copy,
+                           unsigned *from)
+{
+    const struct jit_kept_load *k = a->is_load ? find_kept(j, a) : NULL;
+    if (!k || copy < j->first_copy + k->period)
+        return false;
+    *from = copy - k->period;
+    return !j->mask[*from];
+}
+
 /* Loads the lanes that no group before has loaded. */
 static void load_missing(const struct jit *j, const struct jit_access *a, unsigned copy,
                          const struct jit_kept_load *k, LLVMValueRef *v)

@@ -15,6 +15,11 @@ void jit_gather_access_strided(const struct jit *j, const struct jit_access *a,
 const struct jit_kept_load *jit_gather_begin_region(const struct jit *j,
                                                     const struct jit_region *r);
 
+/* All lanes of the copy *from, of the row of threads before in the same group, have loaded what
+ * this one loads. */
+bool jit_gather_has_loaded(const struct jit *j, const struct jit_access *a, unsigned copy,
+                           unsigned *from);
+
 /* Lanes anywhere; misaligned ones fail. */
 void jit_gather_access(const struct jit *j, const struct jit_access *a, unsigned copy,
                        LLVMValueRef *v);

@@ -38,10 +38,12 @@ static void bit_by_bit(const struct jit *j, const LLVMValueRef *a, uint64_t bits
             is_set[u] = LLVMBuildICmp(b, LLVMIntNE, LLVMBuildAnd(b, a[u], bit, ""),
                                       LLVMConstNull(LLVMTypeOf(a[u])), "");
         LLVMValueRef set = jit_warp_bits(j, is_set);
-        LLVMValueRef ones = jit_splat(j, set), zeros = jit_splat(j, LLVMBuildNot(b, set, ""));
-        for (unsigned u = 0; u < jit_warp_chunks(j); u++)
-            masks[u] =
-                LLVMBuildAnd(b, masks[u], LLVMBuildSelect(b, is_set[u], ones, zeros, ""), "");
+        set = jit_splat(j, set);
+        for (unsigned u = 0; u < jit_warp_chunks(j); u++) {
+            LLVMValueRef own = LLVMBuildSExt(b, is_set[u], LLVMTypeOf(set), "");
+            LLVMValueRef differ = LLVMBuildXor(b, set, own, "");
+            masks[u] = LLVMBuildAnd(b, masks[u], LLVMBuildNot(b, differ, ""), "");
+        }
     }
 }
 
