@@ -67,12 +67,31 @@ static void open_jit(void)
         say_not_open("there is no memory for a thread", "");
 }
 
+static void take_lock(void)
+{
+    pthread_mutex_lock(&open_lock);
+}
+
+static void give_lock(void)
+{
+    pthread_mutex_unlock(&open_lock);
+}
+
+/* A child must not find the lock held by a thread that it does not have, nor the compiler half
+ * open: a fork waits until it is. */
+static void watch_forks(void)
+{
+    pthread_atfork(take_lock, give_lock, give_lock);
+}
+
 /* There may have been no memory: a second attempt, and some more, may succeed. */
 const struct pt_jit *pt_jit(void)
 {
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
     const struct pt_jit *j = atomic_load_explicit(&jit, memory_order_acquire);
     if (j || atomic_load(&attempts) == ATTEMPTS)
         return j;
+    pthread_once(&once, watch_forks);
     pthread_mutex_lock(&open_lock);
     if (!atomic_load(&jit) && atomic_load(&attempts) < ATTEMPTS) {
         open_jit();

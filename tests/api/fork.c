@@ -202,8 +202,47 @@ static void check_under_way(void)
     ptera_engine_destroy(w.engine);
 }
 
+/* ---- the compiler that is being opened ------------------------------------------------------- */
+
+static useconds_t open_delay;
+
+static void *open_compiler(void *ud)
+{
+    (void)ud;
+    ptera_info info = {.size = sizeof info};
+    ptera_engine *engine;
+    CHECK_INT(ptera_engine_create(NULL, &engine), PTERA_OK);
+    CHECK_INT(ptera_engine_info(engine, &info), PTERA_OK);
+    ptera_engine_destroy(engine);
+    return NULL;
+}
+
+static void opens_too(struct world *w)
+{
+    (void)w;
+    alarm(60);
+    open_compiler(NULL);
+}
+
+/* A process of its own, which has not opened it yet, forks so long after a thread began to. */
+static void forks_meanwhile(struct world *w)
+{
+    pthread_t thread;
+    CHECK_INT(pthread_create(&thread, NULL, open_compiler, NULL), 0);
+    usleep(open_delay);
+    in_child(opens_too, w);
+    pthread_join(thread, NULL);
+}
+
+static void check_opening(void)
+{
+    for (open_delay = 0; open_delay < 40000; open_delay += 2000)
+        in_child(forks_meanwhile, NULL);
+}
+
 int main(void)
 {
+    check_opening(); /* first: nothing has opened it */
     struct world idle = make(4, 0), busy = make(4, 0), copied = make(1, 1), threaded = make(4, 1);
     in_child(copy_works, &threaded);
     check_launch(&busy);
