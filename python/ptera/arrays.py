@@ -35,6 +35,8 @@ def extent(array: Any, *, writable: bool = True) -> tuple[int, int, Any]:
     """
     if isinstance(array, In):
         array, writable = array.array, False
+    if getattr(getattr(array, "dtype", None), "hasobject", False):
+        raise TypeError("the array's elements are Python's objects")
     try:
         view = _from_buffer(_CHARS, array, writable)
     except (TypeError, ValueError, BufferError) as error:
@@ -70,7 +72,7 @@ def _is_read_only(array: Any) -> bool:
 
 def _interface_extent(interface: Any, writable: bool, array: Any) -> tuple[int, int, Any]:
     address, is_read_only = interface["data"]
-    size = int(interface["typestr"][2:])
+    size = _size_of(interface["typestr"])
     if is_read_only and writable:
         raise ValueError(_READ_ONLY)
     shape = interface["shape"]
@@ -80,6 +82,12 @@ def _interface_extent(interface: Any, writable: bool, array: Any) -> tuple[int, 
     for n in shape:
         size *= n
     return address or 0, size, array
+
+
+def _size_of(typestr: str) -> int:
+    """Bytes of an element: "<f4", "<M8[ns]"; "<U3" counts characters."""
+    size = int(typestr[2:].partition("[")[0])
+    return 4 * size if typestr[1] == "U" else size
 
 
 def _is_contiguous(shape: Any, strides: Any, size: int) -> bool:

@@ -261,8 +261,18 @@ _default: Engine | None = None
 _default_lock = threading.Lock()
 
 
+def _forget_default() -> None:
+    """In a process made by fork, whose engines are the parent's, and whose lock may be held."""
+    global _default, _default_lock
+    _default = None
+    _default_lock = threading.Lock()
+
+
+os.register_at_fork(after_in_child=_forget_default)
+
+
 def default_engine() -> Engine:
-    """The engine of those that name none: made when first asked for."""
+    """The engine of those that name none: made when first asked for, in each process."""
     global _default
     with _default_lock:
         if _default is None or _default.closed:

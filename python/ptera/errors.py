@@ -38,6 +38,16 @@ class Error(RuntimeError):
         self.result = result
         self.name: str = ffi.typeof("ptera_result").elements.get(result, str(result))
 
+    def __reduce__(self) -> Any:
+        """For pickle, by which processes tell each other of errors: `args` are not __init__'s."""
+        return _unpickled, (type(self), self.args, self.__dict__)
+
+
+def _unpickled(kind: type[Error], args: tuple[Any, ...], state: dict[str, Any]) -> Error:
+    error = kind.__new__(kind, *args)
+    error.__dict__.update(state)
+    return error
+
 
 @dataclasses.dataclass(frozen=True)
 class Diagnostic:

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import ctypes
 import dataclasses
+import math
 import numbers
+import operator
+import reprlib
 import struct
 import warnings
 from collections.abc import Callable, Sequence
@@ -30,6 +33,8 @@ _FORMATS = {
 }  # fmt: skip
 #: What integers are; numpy's are numbers.Integral by registration, which takes longer to find out.
 _INTEGERS = (int, numbers.Integral)
+#: Results of which the engine says nothing: its last error is another's.
+_UNTOLD = (lib.PTERA_ERROR_INVALID_ARGUMENT, lib.PTERA_ERROR_NOT_INITIALIZED)
 #: Looked up once: launches are short.
 _new, _from_buffer = ffi.new, ffi.from_buffer
 _LAUNCH, _CHARS = ffi.typeof("ptera_launch *"), ffi.typeof("char[]")
@@ -62,7 +67,7 @@ class Options:
     cooperative: bool = False
     isolate: bool = False
     math: str = "exact"
-    checks: Sequence[str] = ()
+    checks: str | Sequence[str] = ()
     order: str = "lockstep"
     async_late: bool = False
     unwritten: int = 0
@@ -105,7 +110,7 @@ class Kernel:
             cooperative: all CTAs resident at once.
             isolate: test every access: what is not the kernel's memory is an IllegalAddress.
             math: "exact" or "fast".
-            checks: of "init", "mem", "order", "race" and "sync"; what they find is a FindingsError.
+            checks: of "init", "mem", "order", "race" and "sync", or "init,race"; what they find is a FindingsError.
             order: "lockstep", "lanes", "reverse" or "turns": of threads.
             async_late: asynchronous operations take place as late as PTX allows.
             unwritten: 1 to 255: what shared and local memory hold where a CTA begins.
@@ -150,6 +155,8 @@ class Kernel:
         return self._handle
 
     def _check(self, result: int) -> None:
+        if result in _UNTOLD:
+            raise error_of(result)
         if result != lib.PTERA_OK:
             raise error_of(result, self._engine.error())
 
@@ -186,9 +193,10 @@ class Kernel:
             try:
                 struct.pack(_element_format(p), value)
             except (struct.error, OverflowError) as error:
-                is_range = isinstance(value, int) and p.type[0] in "usb" and not p.is_array
+                numbers_of_it = (int, float) if p.type[0] == "f" else int
+                is_range = isinstance(value, numbers_of_it) and not p.is_array
                 kind = OverflowError if is_range else TypeError
-                why = f"{value} is out of range" if is_range else str(error)
+                why = f"{reprlib.repr(value)} is out of range" if is_range else str(error)
                 return kind(f"{self.name}: {self._place(i)}: {why}")
         raise AssertionError("each value fits its parameter")
 
@@ -205,14 +213,13 @@ class Launcher:
             )
         grid, block = configuration[0], configuration[1]
         shared = configuration[2] if len(configuration) > 2 else 0
-        stream = configuration[3] if len(configuration) > 3 else None
         self.kernel = kernel
-        self._stream: Stream | None = stream
+        self._stream = _stream_of(kernel, configuration[3] if len(configuration) > 3 else None)
         self._launch = launch = _new(_LAUNCH)
         lib.ptera_launch_init_sized(launch, ffi.sizeof("ptera_launch"))
         launch.grid = _three(grid, "grid")
         launch.block = _three(block, "block")
-        launch.shared_bytes = shared
+        launch.shared_bytes = _integer(shared, "shared memory")
         _apply(kernel._options, launch)
 
     def __call__(self, *arguments: Any) -> None:
@@ -299,7 +306,7 @@ def _converter_of(p: Parameter) -> Callable[[Any, list[Any]], Any]:
     if p.is_array:
         return lambda argument, keep: _bytes_of(argument, p.bytes)
     if p.type[0] == "f":
-        return lambda argument, keep: float(argument)
+        return _float_of
     return _address_of if p.bytes == 8 else _integer_of
 
 
@@ -313,10 +320,21 @@ def _address_of(argument: Any, keep: list[Any]) -> int:
     return found[0]
 
 
+def _float_of(argument: Any, keep: list[Any]) -> float:
+    if isinstance(argument, (str, bytes, bytearray)):  # which float() would read
+        raise TypeError(f"{type(argument).__name__} is no number")
+    return float(argument)
+
+
 def _integer_of(argument: Any, keep: list[Any]) -> int:
-    if isinstance(argument, _INTEGERS):
+    """Of what is an integer, or an array that is one; and of NumPy's bool, which is no number."""
+    kind = type(argument)
+    if kind.__module__ == "numpy" and kind.__name__.startswith("bool"):
         return int(argument)
-    raise TypeError(f"{type(argument).__name__} is no integer")
+    try:
+        return operator.index(argument)
+    except TypeError:
+        raise TypeError(f"{kind.__name__} is no integer") from None
 
 
 def _bytes_of(argument: Any, n: int) -> bytes:
@@ -336,8 +354,25 @@ def _three(value: Any, what: str) -> tuple[int, int, int]:
     numbers = tuple(value) if isinstance(value, (tuple, list)) else (value,)
     if not 1 <= len(numbers) <= 3:
         raise TypeError(f"{what} is a number, or up to three")
-    x, y, z = (*numbers, 1, 1)[:3]
-    return int(x), int(y), int(z)
+    x, y, z = (_integer(n, what) for n in (*numbers, 1, 1)[:3])
+    return x, y, z
+
+
+def _integer(value: Any, what: str) -> int:
+    """Not what would lose a part of it: n / 256 is no grid."""
+    try:
+        number = operator.index(value)
+    except TypeError:
+        raise TypeError(f"{what}: {value!r} is no integer") from None
+    if not 0 <= number < 2**32:
+        raise ValueError(f"{what}: {number} is out of range")
+    return number
+
+
+def _stream_of(kernel: Kernel, stream: Any) -> Stream | None:
+    if stream is not None and stream is not kernel._engine.stream:
+        raise TypeError(f"{stream!r} is not the stream of the kernel's engine")
+    return stream
 
 
 _CHECKERS = ("init", "mem", "order", "race", "sync")
@@ -353,6 +388,8 @@ def _choice(name: str, value: Any, choices: dict[Any, Any]) -> Any:
 def _apply(options: Options, launch: Any) -> None:
     orders = ("lockstep", "lanes", "reverse", "turns")
     launch.backend = getattr(lib, _choice("engine", options.engine, _ENGINES))
+    if not 0 <= options.timeout < math.inf:
+        raise ValueError(f"timeout is a number of seconds, not {options.timeout!r}")
     launch.timeout_seconds = options.timeout
     if options.cluster is not None:
         launch.cluster = _three(options.cluster, "cluster")
@@ -360,9 +397,12 @@ def _apply(options: Options, launch: Any) -> None:
     launch.isolate = options.isolate
     launch.math_fast = _choice("math", options.math, {"exact": 0, "fast": 1})
     checkers = {name: getattr(lib, "PTERA_CHECK_" + name.upper()) for name in _CHECKERS}
-    for check_name in options.checks:
+    checks = options.checks.split(",") if isinstance(options.checks, str) else options.checks
+    for check_name in checks:
         launch.checks |= _choice("checks", check_name, checkers)
     order = _choice("order", options.order, {o: "PTERA_ORDER_" + o.upper() for o in orders})
     launch.order = getattr(lib, order)
     launch.async_late = options.async_late
+    if options.unwritten not in range(256):
+        raise ValueError(f"unwritten is 0 to 255, not {options.unwritten!r}")
     launch.unwritten = options.unwritten

@@ -72,7 +72,9 @@ class Saxpy(unittest.TestCase):
             ((2**32, 2.0, self.x, self.y), OverflowError, "out of range"),
             ((1.5, 2.0, self.x, self.y), TypeError, "argument 0"),
             (("1", 2.0, self.x, self.y), TypeError, "argument 0"),
-            ((100, "a", self.x, self.y), ValueError, "argument 1"),
+            ((100, "2", self.x, self.y), TypeError, "argument 1 .*str is no number"),
+            ((100, 1e300, self.x, self.y), OverflowError, r"argument 1 .*1e\+300 is out of range"),
+            ((100, 2**2000, self.x, self.y), OverflowError, "argument 1 .*out of range"),
             ((100, 2.0, b"bytes", self.y), ValueError, "argument 2 .*read-only.*ptera.In"),
             ((100, 2.0, 1.0, self.y), TypeError, "argument 2"),
             ((100, 2.0, self.x, object()), TypeError, "argument 3 .*object is no array"),
@@ -91,8 +93,30 @@ class Saxpy(unittest.TestCase):
         for configuration in (4, (4,), (4, 32, 0, None, 1), ((1, 2, 3, 4), 32)):
             with self.subTest(configuration), self.assertRaises(TypeError):
                 self.saxpy[configuration](100, 2.0, self.x, self.y)
+        for grid in (100 / 32, "4", None):
+            with self.subTest(grid), self.assertRaisesRegex(TypeError, "grid: .* is no integer"):
+                self.saxpy[grid, 32](100, 2.0, self.x, self.y)
+        for grid in (-1, 2**32, 2**70):
+            with self.subTest(grid), self.assertRaisesRegex(ValueError, "grid: .* out of range"):
+                self.saxpy[grid, 32](100, 2.0, self.x, self.y)
+        with self.assertRaisesRegex(TypeError, "shared memory: 1.5 is no integer"):
+            self.saxpy[4, 32, 1.5](100, 2.0, self.x, self.y)
+
+    def test_streams_of_others(self):
+        with ptera.Engine(threads=1) as other:
+            for stream in (7, other.stream):
+                with self.subTest(stream), self.assertRaisesRegex(TypeError, "is not the stream"):
+                    self.saxpy[4, 32, 0, stream](100, 2.0, self.x, self.y)
+
+    def test_wrong_options(self):
         with self.assertRaisesRegex(ValueError, "engine is one of"):
             self.saxpy.options(engine="gpu")[1, 1]
+        for timeout in (-1, float("nan"), float("inf")):
+            with self.subTest(timeout), self.assertRaisesRegex(ValueError, "timeout is a number"):
+                self.saxpy.options(timeout=timeout)[4, 32](100, 2.0, self.x, self.y)
+        with self.assertRaisesRegex(ValueError, "unwritten is 0 to 255"):
+            self.saxpy.options(unwritten=256)[4, 32](100, 2.0, self.x, self.y)
+        self.saxpy.options(checks="init,mem")[4, 32](100, 2.0, self.x, self.y)
 
     def test_tells_of_itself(self):
         self.assertEqual([p.type for p in self.saxpy.parameters], ["u32", "f32", "u64", "u64"])
@@ -114,6 +138,37 @@ class Saxpy(unittest.TestCase):
         with self.assertRaisesRegex(ValueError, "read-only"):
             self.saxpy[4, 32](100, 2.0, frozen, y)
         self.saxpy[4, 32](100, 2.0, ptera.In(frozen), y)
+
+    @unittest.skipUnless(numpy, "there is no numpy")
+    def test_numpy_elements_of_other_kinds(self):
+        pairs = numpy.ones(50, [("x", "f4"), ("y", "f4")])
+        square = numpy.ones((10, 10), "f4").T
+        x = numpy.arange(100, dtype="f4")
+        for y in (pairs, square, numpy.ones(50, "c8")):
+            with self.subTest(y.dtype):
+                self.saxpy[4, 32](100, 2.0, x, y)
+        self.assertEqual(pairs[49]["y"], 199)
+        self.assertEqual(square.T[9, 9], 199)
+        for time in (numpy.zeros(50, "m8[ns]"), numpy.zeros((10, 5), "M8[s]").T):
+            with self.subTest(time.dtype):
+                self.saxpy[1, 32](32, 0.0, time, x)
+        self.saxpy.options(isolate=True)[4, 32](100, 0.0, x, numpy.zeros((5, 20), "U1").T)
+        with self.assertRaisesRegex(TypeError, "argument 2 .*Python's objects"):
+            self.saxpy[4, 32](100, 2.0, numpy.array([None] * 100), x)
+
+    @unittest.skipUnless(numpy, "there is no numpy")
+    def test_numbers_of_numpy(self):
+        x = numpy.arange(100, dtype="f4")
+        for n, expected in (
+            (numpy.array(100), 199),
+            (numpy.bool_(True), 1),
+            (numpy.int8(100), 199),
+        ):
+            y = numpy.ones(100, "f4")
+            self.saxpy[numpy.int64(4), (numpy.uint8(32), 1)](n, numpy.array(2.0), x, y)
+            self.assertEqual(y[99], expected)
+        with self.assertRaisesRegex(TypeError, "argument 0 .*float32 is no integer"):
+            self.saxpy[4, 32](numpy.float32(100), 2.0, x, y)
 
     @unittest.skipUnless(numpy, "there is no numpy")
     def test_array_interfaces(self):
