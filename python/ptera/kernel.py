@@ -110,7 +110,8 @@ class Kernel:
             cooperative: all CTAs resident at once.
             isolate: test every access: what is not the kernel's memory is an IllegalAddress.
             math: "exact" or "fast".
-            checks: of "init", "mem", "order", "race" and "sync", or "init,race"; what they find is a FindingsError.
+            checks: of "init", "mem", "order", "race" and "sync", or a text, "init,race"; what they
+                find is a FindingsError.
             order: "lockstep", "lanes", "reverse" or "turns": of threads.
             async_late: asynchronous operations take place as late as PTX allows.
             unwritten: 1 to 255: what shared and local memory hold where a CTA begins.

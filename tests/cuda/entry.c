@@ -20,7 +20,7 @@ static const struct {
 static void check_names(void)
 {
     unsigned n = sizeof names / sizeof *names;
-    CHECK_INT(n, 637);
+    CHECK_INT(n, 639);
     for (unsigned i = 0; i < n; i++) {
         void *address = NULL, *exported = dlsym(RTLD_DEFAULT, names[i].symbol);
         CUdriverProcAddressQueryResult status;
