@@ -106,6 +106,9 @@ def _is_contiguous(shape: Any, strides: Any, size: int) -> bool:
 def _tensor_extent(tensor: Any) -> tuple[int, int, Any]:
     if not tensor.is_contiguous():
         raise ValueError("the tensor is not contiguous")
+    for name in ("conj", "neg"):
+        if getattr(tensor, "is_" + name, bool)():
+            raise ValueError(f"the tensor's memory is not its value: resolve_{name}() makes it so")
     if tensor.device.type not in ("cpu", "cuda"):
         raise ValueError(f"the tensor is on device {tensor.device}")
     return tensor.data_ptr(), tensor.numel() * tensor.element_size(), tensor

@@ -189,6 +189,43 @@ class Saxpy(unittest.TestCase):
         self.assertEqual(y[99], 199)
 
 
+class Tensor:
+    """As PyTorch's are, as far as ptera.arrays asks."""
+
+    def __init__(self, array, **is_view):
+        self.array, self.is_view = array, is_view
+        self.device = type("Device", (), {"type": "cpu"})
+
+    def is_contiguous(self):
+        return True
+
+    def is_conj(self):
+        return self.is_view.get("conj", False)
+
+    def is_neg(self):
+        return self.is_view.get("neg", False)
+
+    def data_ptr(self):
+        return self.array.buffer_info()[0]
+
+    def numel(self):
+        return len(self.array)
+
+    def element_size(self):
+        return self.array.itemsize
+
+
+class Tensors(unittest.TestCase):
+    def test_memory_is_the_value_or_refused(self):
+        saxpy = ptera.Module(common.SAMPLES / "saxpy" / "saxpy.ptx").saxpy
+        x, y = array.array("f", range(100)), array.array("f", [1] * 100)
+        saxpy[4, 32](100, 2.0, Tensor(x), Tensor(y))
+        self.assertEqual(y[99], 199)
+        for view in ("conj", "neg"):
+            with self.subTest(view), self.assertRaisesRegex(ValueError, f"resolve_{view}"):
+                saxpy[4, 32](100, 2.0, Tensor(x, **{view: True}), y)
+
+
 class Kinds(unittest.TestCase):
     def setUp(self):
         self.kinds = ptera.Module(KINDS).kinds
