@@ -78,7 +78,7 @@ uint64_t pt_sectors_texel(const struct pt_texture *t, uint64_t address)
     return (first + row / 2 * lines + column / 2) * 4 + row % 2 * 2 + column % 2;
 }
 
-_Static_assert(8 * PT_TEXTURE_FOOTPRINT <= PT_SECTORS_MOST, "what a request can ask for fits");
+_Static_assert(8 * PT_TEXTURE_TOLD <= PT_SECTORS_MOST, "what a request can ask for fits");
 
 uint32_t pt_sectors_find_texels(uint64_t units[PT_SECTORS_MOST], const struct pt_texels *texels,
                                 uint32_t lanes)

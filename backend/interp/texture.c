@@ -14,6 +14,8 @@
 /* What becomes of the four words. */
 enum result { WORDS, HALVES, PACKED_HALVES };
 
+enum { TEXEL = 256 }; /* in units of offsets */
+
 struct fetch {
     /* slots; ABSENT where there is none, and `layer` only of textures that have layers */
     uint32_t handle, layer, coordinate[PT_TEXTURE_AXES], offset[PT_TEXTURE_AXES], level, sample;
@@ -36,17 +38,19 @@ static bool find_texture(const struct pt_code *c, struct pt_frame *f, uint32_t i
 {
     const struct fetch *k = c->ptr;
     struct pt_fault fault;
-    bool is_found = pt_texture_find(handle, k->axes, k->is_layered, k->is_cube, t, &fault) ||
-                    (k->is_multisampled &&
-                     pt_texture_find(handle, k->axes, !k->is_layered, false, t, &fault));
+    bool is_found =
+        pt_texture_find(handle, k->axes, k->is_layered, k->is_cube, t, &fault) ||
+        (k->is_multisampled && pt_texture_find(handle, k->axes, !k->is_layered, false, t, &fault));
     if (!is_found) {
         pt_fail_at(c, f, fault.kind, 1u << i, handle, fault.detail);
         return false;
     }
-    if (!k->has_gradient || t->anisotropy <= 1)
+    if (!k->has_gradient || t->anisotropy <= 1 ||
+        !(t->is_seamless || (t->is_srgb && t->texel == PT_TEXEL_UNORM8)))
         return true;
     pt_fail_at(c, f, PT_FAULT_ILLEGAL_INSTRUCTION, 1u << i, handle,
-               "gradients of an anisotropic texture are not supported yet");
+               t->is_seamless ? "gradients of an anisotropic seamless cube are not supported yet"
+                              : "gradients of an anisotropic sRGB texture are not supported yet");
     return false;
 }
 
@@ -57,19 +61,19 @@ static void set_offsets(const struct pt_frame *f, const struct fetch *k, uint32_
 {
     unsigned unused = k->is_gather ? 26 : 28;
     for (uint32_t n = 0; n < k->axes; n++)
-        sample->offset[n] = (int32_t)(words_of(f, k->offset[n])[i] << unused) >> unused;
+        sample->offset[n] = ((int32_t)(words_of(f, k->offset[n])[i] << unused) >> unused) * TEXEL;
     if (k->axes == 1)
-        sample->offset[1] = (int32_t)(words_of(f, k->offset[0])[i] << 24) >> 28;
+        sample->offset[1] = ((int32_t)(words_of(f, k->offset[0])[i] << 24) >> 28) * TEXEL;
 }
 
-static int32_t gradient_level(const struct pt_frame *f, const struct fetch *k, uint32_t i,
-                              const struct pt_texture *t, const uint32_t *coordinate)
+static void set_gradient(const struct pt_frame *f, const struct fetch *k, uint32_t i,
+                         const struct pt_texture *t, struct pt_sample *sample)
 {
     uint32_t derivative[2][PT_TEXTURE_AXES], n_axes = k->is_cube ? PT_TEXTURE_AXES : k->axes;
     for (uint32_t n = 0; n < 2; n++)
         for (uint32_t axis = 0; axis < n_axes; axis++)
             derivative[n][axis] = words_of(f, k->derivative[n][axis])[i];
-    return pt_texture_gradient_level(t, coordinate, derivative, k->has_depth);
+    pt_texture_set_gradient(t, derivative, k->has_depth, sample);
 }
 
 static struct pt_sample sample_of(const struct pt_frame *f, const struct fetch *k, uint32_t i,
@@ -86,7 +90,7 @@ static struct pt_sample sample_of(const struct pt_frame *f, const struct fetch *
     if (k->is_whole)
         sample.level = (int32_t)level;
     else if (k->has_gradient)
-        sample.level = gradient_level(f, k, i, t, sample.coordinate);
+        set_gradient(f, k, i, t, &sample);
     else
         sample.level = pt_texture_level(t, k->level == ABSENT ? PT_TEXTURE_BASE_LEVEL : level);
     return sample;
@@ -96,35 +100,53 @@ static struct pt_sample sample_of(const struct pt_frame *f, const struct fetch *
 static bool has_sample(const struct pt_frame *f, const struct fetch *k, uint32_t i,
                        const struct pt_texture *t, const struct pt_samples *s)
 {
-    return !k->is_multisampled || (words_of(f, k->sample)[i] == 0 &&
-                                   (t->layers || !k->is_layered || s->layer[i] == 0));
+    return !k->is_multisampled ||
+           (words_of(f, k->sample)[i] == 0 && (t->layers || !k->is_layered || s->layer[i] == 0));
 }
 
-static struct pt_footprint footprint_of(const struct pt_frame *f, const struct fetch *k, uint32_t i,
-                                        const struct pt_texture *t, const struct pt_samples *s)
+static void find_footprint(const struct pt_frame *f, const struct fetch *k, uint32_t i,
+                           const struct pt_texture *t, const struct pt_samples *s,
+                           struct pt_footprint *footprint)
 {
-    struct pt_footprint footprint = {0};
+    footprint->n_planes = 0;
+    footprint->is_filtered = false;
     if (k->is_empty || !has_sample(f, k, i, t, s))
-        return footprint;
+        return;
     struct pt_sample sample = sample_of(f, k, i, t, s);
     (k->is_gather  ? pt_texture_locate_gather
      : k->is_whole ? pt_texture_locate_whole
-                   : pt_texture_locate)(t, &sample, &footprint);
-    return footprint;
+                   : pt_texture_locate)(t, &sample, footprint);
+}
+
+/* Puts the addresses of a lane's texels from `first` on. */
+static void put_addresses(const struct pt_footprint *footprint, unsigned first, uint32_t lane,
+                          uint64_t address[PT_TEXTURE_TOLD][PT_WARP_SIZE])
+{
+    unsigned n = footprint->n_planes * PT_TEXTURE_PLANE;
+    for (unsigned i = first; i < n && i < first + PT_TEXTURE_TOLD; i++)
+        if (pt_texture_has(footprint, i) && footprint->address[i] != PT_TEXTURE_NOTHING)
+            address[i - first][lane] = footprint->address[i];
 }
 
 static bool may_read(const struct pt_code *c, struct pt_frame *f, uint32_t lanes,
                      const struct pt_texture *t, const struct pt_samples *s)
 {
-    uint64_t address[PT_TEXTURE_FOOTPRINT][PT_WARP_SIZE] = {{0}};
-    for (uint32_t left = lanes; left; left &= left - 1) {
-        uint32_t i = (uint32_t)__builtin_ctz(left);
-        struct pt_footprint footprint = footprint_of(f, c->ptr, i, t, s);
-        for (uint32_t texels = footprint.present; texels; texels &= texels - 1)
-            address[__builtin_ctz(texels)][i] = footprint.address[__builtin_ctz(texels)];
-    }
-    struct pt_texels texels = {t, (const uint64_t(*)[PT_WARP_SIZE])address, PT_TEXTURE_FOOTPRINT};
-    return pt_observe_texels(c, f, lanes, &texels, t->texel_bytes);
+    unsigned first = 0, n = 0;
+    do {
+        uint64_t address[PT_TEXTURE_TOLD][PT_WARP_SIZE] = {{0}};
+        for (uint32_t left = lanes; left; left &= left - 1) {
+            uint32_t i = (uint32_t)__builtin_ctz(left);
+            struct pt_footprint footprint;
+            find_footprint(f, c->ptr, i, t, s, &footprint);
+            put_addresses(&footprint, first, i, address);
+            n = footprint.n_planes > n ? footprint.n_planes : n;
+        }
+        struct pt_texels texels = {t, (const uint64_t(*)[PT_WARP_SIZE])address, PT_TEXTURE_TOLD};
+        if (!pt_observe_texels(c, f, lanes, &texels, t->texel_bytes))
+            return false;
+        first += PT_TEXTURE_TOLD;
+    } while (first < n * PT_TEXTURE_PLANE);
+    return true;
 }
 
 /* One lane by itself. */
@@ -132,8 +154,9 @@ static void fetch_lane(const struct pt_code *c, struct pt_frame *f, uint32_t i,
                        const struct pt_texture *t, struct pt_samples *s)
 {
     const struct fetch *k = c->ptr;
-    struct pt_footprint footprint = footprint_of(f, k, i, t, s);
+    struct pt_footprint footprint;
     uint32_t texel[PT_TEXTURE_FOOTPRINT][PT_TEXTURE_CHANNELS], result[PT_TEXTURE_CHANNELS];
+    find_footprint(f, k, i, t, s, &footprint);
     f->state->acting = 1u << i;
     pt_texture_read_texels(&footprint, t->texel_bytes, texel);
     f->state->acting = 0;

@@ -39,11 +39,14 @@ PT_ACCESS __attribute__((noinline)) void
 pt_texture_read_texels(const struct pt_footprint *footprint, uint32_t bytes,
                        uint32_t texel[PT_TEXTURE_FOOTPRINT][PT_TEXTURE_CHANNELS])
 {
-    for (uint32_t left = footprint->present; left; left &= left - 1) {
-        uint32_t i = (uint32_t)__builtin_ctz(left);
-        if (footprint->address[i])
-            read_texel(footprint->address[i], bytes, texel[i]);
-    }
+    for (uint32_t n = 0; n < footprint->n_planes; n++)
+        for (uint32_t left = footprint->present[n]; left; left &= left - 1) {
+            uint32_t i = PT_TEXTURE_PLANE * n + (uint32_t)__builtin_ctz(left);
+            if (footprint->address[i] == PT_TEXTURE_NOTHING)
+                memset(texel[i], 0, sizeof texel[i]);
+            else if (footprint->address[i])
+                read_texel(footprint->address[i], bytes, texel[i]);
+        }
 }
 
 bool pt_texture_find(uint64_t handle, uint32_t axes, bool is_layered, bool is_cube,

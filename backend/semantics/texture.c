@@ -4,8 +4,10 @@
 
 #include "backend/semantics/lane.h"
 #include "backend/semantics/texture_cube.h"
+#include "backend/semantics/texture_probe.h"
+#include "backend/semantics/texture_tile.h"
 
-enum { FRACTION = 256 };
+enum { WEIGHT_BITS = 8, FRACTION = 1 << WEIGHT_BITS };
 
 /* ---- positions ------------------------------------------------------------------------------- */
 
@@ -72,10 +74,10 @@ static struct span span_at(const struct pt_texture *t, int axis, double x, int32
 {
     struct span s = {{0, 0}, 0};
     if (mode == POINT) {
-        s.at[0] = index_of(t, axis, (int64_t)floor(x) + offset);
+        s.at[0] = index_of(t, axis, ((int64_t)floor(x * FRACTION) + offset) >> WEIGHT_BITS);
         return s;
     }
-    int64_t p = (int64_t)floor(x * FRACTION + 0.5) - FRACTION / 2 + offset * FRACTION;
+    int64_t p = (int64_t)floor(x * FRACTION + 0.5) - FRACTION / 2 + offset;
     if (mode == LINEAR && t->address[axis] == PT_TEXTURE_CLAMP) {
         int64_t last = (int64_t)(t->size[axis] - 1) * FRACTION;
         p = p < 0 ? 0 : p > last ? last : p;
@@ -100,8 +102,14 @@ static void put(const struct pt_texture *t, uint32_t x, uint32_t y, uint32_t sli
 {
     unsigned side = block_side(t), inside = (1u << side) - 1;
     footprint->at[i] = (uint8_t)((x & inside) + ((y & inside) << side));
-    footprint->address[i] = t->texels + (uint64_t)slice * t->slice + (y >> side) * t->pitch +
-                            (uint64_t)(x >> side) * t->texel_bytes;
+    slice += t->first_slice;
+    if (t->n_word_levels)
+        footprint->address[i] = pt_texture_tile_find(t, x >> side, y >> side, slice);
+    else if (t->layers && slice >= t->slices)
+        footprint->address[i] = PT_TEXTURE_NOTHING;
+    else
+        footprint->address[i] = t->texels + (uint64_t)slice * t->slice + (y >> side) * t->pitch +
+                                (uint64_t)(x >> side) * t->texel_bytes;
 }
 
 static void put_texel(const struct pt_texture *t, const struct span *span, uint32_t layer,
@@ -110,7 +118,7 @@ static void put_texel(const struct pt_texture *t, const struct span *span, uint3
     int32_t x = span[0].at[i & 1], y = span[1].at[i >> 1 & 1],
             z = t->layers ? (int32_t)layer : span[2].at[i >> 2];
     if (x < 0 || y < 0 || z < 0)
-        footprint->address[at] = 0;
+        footprint->address[at] = PT_TEXTURE_BORDER_COLOUR;
     else
         put(t, (uint32_t)x, (uint32_t)y, (uint32_t)z, at, footprint);
 }
@@ -143,7 +151,7 @@ static unsigned weigh(const struct span *span, uint32_t whole, uint32_t *weight)
 {
     uint32_t a = span[0].upper, b = span[1].upper, c = span[2].upper;
     uint32_t near = split(whole, FRACTION - c);
-    for (unsigned z = 0; z < 2; z++) {
+    for (unsigned z = 0; z <= (c != 0); z++) {
         uint32_t *w = weight + 4 * z, part = z ? whole - near : near;
         uint32_t upper = split(part, a), lower = part - upper;
         w[3] = split(upper, b);
@@ -206,8 +214,10 @@ static uint32_t half_of(uint32_t size)
 struct pt_texture pt_texture_level_of(const struct pt_texture *t, uint32_t level)
 {
     struct pt_texture l = *t;
+    l.level += (uint8_t)level;
     for (; level; level--) {
-        l.texels += l.slice * (l.layers ? l.layers : l.size[2]);
+        if (!l.n_word_levels)
+            l.texels += l.slice * (l.layers ? l.slices : l.size[2]);
         for (int i = 0; i < l.axes; i++)
             l.size[i] = half_of(l.size[i]);
         pt_texture_lay_out(&l);
@@ -260,12 +270,13 @@ static uint32_t locate_spans(const struct pt_texture *t, const struct pt_sample 
 }
 
 static void locate_level(const struct pt_texture *t, const struct pt_sample *s, uint32_t whole,
-                         unsigned first, struct pt_footprint *footprint)
+                         struct pt_footprint *footprint)
 {
     struct span span[PT_TEXTURE_AXES] = {0};
     bool is_seamless = t->is_seamless && t->is_linear;
     enum mode mode = is_seamless ? SEAMLESS : t->is_linear ? LINEAR : POINT;
-    uint32_t layer = locate_spans(t, s, mode, span), present = 1;
+    uint32_t layer = locate_spans(t, s, mode, span), present = 1,
+             first = footprint->n_planes * PT_TEXTURE_PLANE;
     if (t->axes == 1 && !t->layers)
         /* has a y, which is 0: halfway to the border, where that has a colour */
         span[1] = span_at(t, 1, 0, s->offset[1], mode);
@@ -273,10 +284,28 @@ static void locate_level(const struct pt_texture *t, const struct pt_sample *s, 
         present = weigh(span, whole, footprint->weight + first);
     if (is_seamless)
         present = drop_corner(t, span, present, footprint->weight + first);
-    footprint->present |= present << first;
+    for (unsigned left = present; left; left >>= PT_TEXTURE_PLANE)
+        footprint->present[footprint->n_planes++] = left & ((1u << PT_TEXTURE_PLANE) - 1);
     for (; present; present &= present - 1) {
         unsigned i = (unsigned)__builtin_ctz(present);
         (is_seamless ? put_seamless : put_texel)(t, span, layer, i, first + i, footprint);
+    }
+}
+
+/* `upper` is what the upper one of two levels counts; this is it, or the lower one. */
+static void locate_probes(const struct pt_texture *t, const struct pt_sample *s, uint32_t upper,
+                          bool is_upper, struct pt_footprint *footprint)
+{
+    struct pt_texture_probes probes;
+    pt_texture_probe_place(s, upper, is_upper, &probes);
+    for (unsigned i = 0; i < probes.n; i++) {
+        struct pt_sample one = *s;
+        uint32_t *weight = footprint->weight + footprint->n_planes * PT_TEXTURE_PLANE;
+        for (unsigned axis = 0; axis < 2; axis++)
+            one.offset[axis] += probes.at[i][axis];
+        locate_level(t, &one, probes.weight[i], footprint);
+        for (unsigned k = 0; k < PT_TEXTURE_PLANE; k++)
+            weight[k] <<= probes.lost_bits;
     }
 }
 
@@ -284,19 +313,21 @@ void pt_texture_locate(const struct pt_texture *t, const struct pt_sample *s,
                        struct pt_footprint *footprint)
 {
     uint32_t level = (uint32_t)s->level / FRACTION, upper = (uint32_t)s->level % FRACTION;
-    footprint->present = 0;
+    footprint->n_planes = 0;
     if (!t->is_mip_linear) {
         level = ((uint32_t)s->level + FRACTION / 2) / FRACTION;
         upper = 0;
     }
-    footprint->is_filtered = t->is_linear || upper;
+    footprint->weight_bits = (uint8_t)(s->has_probes ? PT_TEXTURE_PROBE_WEIGHT_BITS : WEIGHT_BITS);
+    footprint->is_filtered = t->is_linear || upper || s->has_probes;
     if (t->memory == PT_TEXTURE_LINEAR)
         return;
-    struct pt_texture l = level ? pt_texture_level_of(t, level) : *t;
-    locate_level(&l, s, FRACTION - upper, 0, footprint);
-    if (upper) {
-        l = pt_texture_level_of(&l, 1);
-        locate_level(&l, s, upper, PT_TEXTURE_TEXELS, footprint);
+    for (unsigned i = 0; i <= (upper != 0); i++) {
+        struct pt_texture l = pt_texture_level_of(t, level + i);
+        if (s->has_probes)
+            locate_probes(&l, s, upper, i, footprint);
+        else
+            locate_level(&l, s, i ? upper : FRACTION - upper, footprint);
     }
 }
 
@@ -306,19 +337,22 @@ void pt_texture_locate_whole(const struct pt_texture *t, const struct pt_sample 
     struct span span[PT_TEXTURE_AXES] = {0};
     footprint->is_filtered = false;
     uint32_t layer = s->is_clamped && s->layer >= t->layers ? t->layers - 1 : s->layer;
-    footprint->present =
+    bool is_there =
         (t->layers ? layer < t->layers : (t->axes == 1) == (t->memory == PT_TEXTURE_LINEAR)) &&
         (uint32_t)s->level < t->n_levels;
-    if (!footprint->present)
+    footprint->n_planes = 0;
+    if (!is_there)
         return;
     struct pt_texture l = s->level ? pt_texture_level_of(t, (uint32_t)s->level) : *t;
     for (int i = 0; i < t->axes; i++) {
-        uint32_t at = s->coordinate[i] + (uint32_t)s->offset[i];
+        uint32_t at = s->coordinate[i] + (uint32_t)(s->offset[i] / FRACTION);
         if (s->is_clamped)
             at = (uint32_t)clamp((int32_t)at, l.size[i]);
         span[i].at[0] = (int32_t)at;
-        footprint->present &= at < l.size[i];
+        is_there &= at < l.size[i];
     }
+    footprint->present[0] = 1;
+    footprint->n_planes = is_there;
     put_texel(&l, span, layer, 0, 0, footprint);
 }
 
@@ -329,7 +363,8 @@ void pt_texture_locate_gather(const struct pt_texture *t, const struct pt_sample
     struct span span[PT_TEXTURE_AXES] = {0};
     uint32_t layer = locate_spans(t, s, PAIR, span);
     footprint->is_filtered = false;
-    footprint->present = 0xf;
+    footprint->present[0] = 0xf;
+    footprint->n_planes = 1;
     for (unsigned i = 0; i < sizeof corner; i++)
         put_texel(t, span, layer, corner[i], i, footprint);
 }

@@ -22,7 +22,8 @@
  * texels are the same with units of 2^(E - 14) and a half as result, subnormal ones included.
  * Of two planes and of two levels each is such a sum, in units of its own; before they are added
  * both lose (floor) what is below 2^(4 * floor(e / 4) - 35) with e the largest E as it is stored,
- * bias included; of halves 2^(4 * floor(e / 4) - 22).
+ * bias included; of halves 2^(4 * floor(e / 4) - 22). Of more planes, as anisotropic textures have,
+ * two at a time are added so to what there is.
  *
  * Filtering normalised texels: the weighted sum is exact, in 1/65535 (unsigned) or 1/32767
  * (signed), rounded to a whole number of these, halves upwards, at least -1, and divided in f32.
@@ -55,6 +56,8 @@
  * coordinates, which in others count as the numbers that their bits are. Where derivatives
  * lead to another face, the way is that to the edge and on, and sum and difference do not count.
  *
+ * Of anisotropic textures: texture_probe.h.
+ *
  * Cubes: the assembler multiplies by an approximate reciprocal of the longest axis; z goes before y
  * before x where they are equal. A coordinate on a face has F fraction bits as normalised ones do.
  * Seamless, a texel beyond an edge is the next face's; at a corner the weight of the missing one
@@ -76,7 +79,7 @@
  *
  * Blocks: texture_block.h. Their texels are filtered as such texels of arrays are. Arrays of blocks
  * with fewer than four channels have 1 for the fourth, also where there is no texel; views of words
- * as such blocks have 0.
+ * as such blocks have 0. Where such a view's levels lie: texture_tile.h.
  *
  * tests/hardware/golden/README.md tells of the experiments. */
 #ifndef PTERA_BACKEND_SEMANTICS_TEXTURE_H
@@ -90,8 +93,12 @@
 enum {
     PT_TEXTURE_CHANNELS = 4,
     PT_TEXTURE_AXES = 3,
-    PT_TEXTURE_TEXELS = 8,                        /* of a level */
-    PT_TEXTURE_FOOTPRINT = 2 * PT_TEXTURE_TEXELS, /* of a sample */
+    PT_TEXTURE_TEXELS = 8, /* of a level, where there is one probe */
+    PT_TEXTURE_PLANE = 4,
+    PT_TEXTURE_PROBES = 16,
+    PT_TEXTURE_PLANES = 2 * PT_TEXTURE_PROBES,                   /* of a sample */
+    PT_TEXTURE_FOOTPRINT = PT_TEXTURE_PLANES * PT_TEXTURE_PLANE, /* its texels */
+    PT_TEXTURE_TOLD = 16, /* of those, what an observer is told at a time */
     PT_TEXTURE_ROW_ALIGN = 32,
     PT_TEXTURE_FACES = 6
 };
@@ -150,9 +157,14 @@ struct pt_texture {
     bool is_opaque; /* the fourth channel is 1 whatever lies there */
     uint8_t slope;  /* of a level's fraction between two levels, in eighths */
     uint8_t direct; /* enum pt_texture_direct */
-    uint8_t unused_end[4];
+    /* of a view of words as blocks that lie elsewhere (texture_tile.h); n_word_levels: 0, of any
+     * other */
+    uint8_t n_word_levels, level; /* which level this is */
+    uint8_t unused[2];
+    uint32_t words[PT_TEXTURE_AXES]; /* the words' size */
+    uint16_t slices, first_slice;    /* that there are of a level, and which is the first layer */
 };
-_Static_assert(sizeof(struct pt_texture) == 96, "read in whole vectors, without padding");
+_Static_assert(sizeof(struct pt_texture) == 112, "read in whole vectors, without padding");
 
 /* A handle is the address of a texture; by this, wild ones and those of destroyed textures are
  * told. Handle 0 is no texture: all that is read there is 0. */
@@ -174,22 +186,36 @@ void pt_texture_set_levels(struct pt_texture *t, float bias, bool is_optimized);
 /* A coordinate's value: NaN and subnormal numbers are 0. */
 double pt_texture_flushed(uint32_t bits);
 
-/* What one lane asks for: coordinates as bits (of f32, or integers), which an offset in texels is
- * added to, and a level: in 1/256, pt_texture_level's, or of whole coordinates a whole one. */
+/* What one lane asks for: coordinates as bits (of f32, or integers), which an offset in 1/256 of a
+ * texel is added to, and a level: in 1/256, pt_texture_level's, or of whole coordinates a whole
+ * one. */
 struct pt_sample {
     uint32_t coordinate[PT_TEXTURE_AXES], layer;
     int32_t offset[PT_TEXTURE_AXES], level;
     bool is_clamped; /* whole coordinates outside are at the edge: where a level is named */
+    bool has_probes;
+    int32_t ratio, step[2]; /* of those: texture_probe.h */
 };
 
-/* Where a sample's texels lie, and what each one counts. */
+/* The address of a texel behind the last layer, and of no word: all its bits are 0. */
+enum { PT_TEXTURE_BORDER_COLOUR, PT_TEXTURE_NOTHING };
+
+/* Where a sample's texels lie, and what each one counts. They are by planes of four: of a level two
+ * in three dimensions, else one for each probe. */
 struct pt_footprint {
-    uint64_t address[PT_TEXTURE_FOOTPRINT]; /* 0: the border's colour */
-    uint8_t at[PT_TEXTURE_FOOTPRINT];       /* of blocks: which of its texels */
+    uint64_t address[PT_TEXTURE_FOOTPRINT]; /* or PT_TEXTURE_BORDER_COLOUR, PT_TEXTURE_NOTHING */
     uint32_t weight[PT_TEXTURE_FOOTPRINT];
-    uint32_t present; /* the texels that there are, as bits; none: the result is 0 */
-    bool is_filtered; /* else it is the first one as it is */
+    uint8_t at[PT_TEXTURE_FOOTPRINT];   /* of blocks: which of its texels */
+    uint8_t present[PT_TEXTURE_PLANES]; /* of a plane: the texels that there are, as bits */
+    uint8_t n_planes;                   /* 0: the result is 0 */
+    uint8_t weight_bits;                /* all weights together are 2 to that power */
+    bool is_filtered;                   /* else it is the first one as it is */
 };
+
+static inline bool pt_texture_has(const struct pt_footprint *footprint, unsigned i)
+{
+    return footprint->present[i / PT_TEXTURE_PLANE] >> i % PT_TEXTURE_PLANE & 1;
+}
 
 /* Sets `direct`, which follows from all the rest. */
 void pt_texture_set_direct(struct pt_texture *t);
@@ -214,9 +240,9 @@ struct pt_texture pt_texture_level_of(const struct pt_texture *t, uint32_t level
 #define PT_TEXTURE_BASE_LEVEL 0xc2000000u
 /* The level that a number of one (f32, as bits) means, with the sampler's bias and limits. */
 int32_t pt_texture_level(const struct pt_texture *t, uint32_t lod);
-/* The one that two derivatives of the coordinates mean. */
-int32_t pt_texture_gradient_level(const struct pt_texture *t, const uint32_t *coordinate,
-                                  uint32_t derivative[2][PT_TEXTURE_AXES], bool has_depth);
+/* Sets the one that two derivatives of the coordinates mean, and the probes. */
+void pt_texture_set_gradient(const struct pt_texture *t, uint32_t derivative[2][PT_TEXTURE_AXES],
+                             bool has_depth, struct pt_sample *s);
 
 /* The texels that a sample at numbers is made of; behind the last layer that one's. */
 void pt_texture_locate(const struct pt_texture *t, const struct pt_sample *s,

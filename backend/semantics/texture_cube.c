@@ -59,6 +59,15 @@ uint32_t pt_texture_cube_face(const uint32_t *direction, double *at)
     return place.face;
 }
 
+void pt_texture_cube_flatten(uint32_t face, double way[3])
+{
+    const struct face *f = &faces[face];
+    double s = f->sign[0] * way[f->axis[0]], t = f->sign[1] * way[f->axis[1]];
+    way[0] = s;
+    way[1] = t;
+    way[2] = 0;
+}
+
 void pt_texture_cube_fold(uint32_t size, uint32_t *face, int32_t *at)
 {
     const struct face *from = &faces[*face];

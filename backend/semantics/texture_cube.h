@@ -18,4 +18,7 @@ uint32_t pt_texture_cube_face(const uint32_t *direction, double *at);
 /* The texel beyond one edge of a face, by one: on which face it is, and where. */
 void pt_texture_cube_fold(uint32_t size, uint32_t *face, int32_t *at);
 
+/* Makes a way on a face, along the cube's axes, one along the face's. */
+void pt_texture_cube_flatten(uint32_t face, double way[3]);
+
 #endif

@@ -5,7 +5,7 @@
 #include "backend/semantics/half.h"
 #include "backend/semantics/texture.h"
 
-enum { PLANE_STEP = 4, ONE = 0x3f800000, SRGB_BITS = 14 };
+enum { PLANE_STEP = 4, ONE = 0x3f800000, SRGB_BITS = 14, WEIGHT_BITS = 8 };
 
 /* ---- channels -------------------------------------------------------------------------------- */
 
@@ -178,15 +178,15 @@ static uint32_t round_sum(int64_t sum, int exponent, int digits, int unit)
 }
 
 /* NaN or infinity, if one of the values is that; else 0. */
-static uint32_t special_of(const uint32_t *value, unsigned present, uint32_t nan)
+static uint32_t special_of(const uint32_t *value, const struct pt_footprint *f, uint32_t nan)
 {
     unsigned infinities = 0;
-    for (; present; present &= present - 1) {
-        uint32_t v = value[__builtin_ctz(present)];
-        if ((v & 0x7fffffff) > 0x7f800000)
+    for (unsigned i = 0; i < f->n_planes * PT_TEXTURE_PLANE; i++) {
+        uint32_t magnitude = pt_texture_has(f, i) ? value[i] & 0x7fffffff : 0;
+        if (magnitude > 0x7f800000)
             return nan;
-        if ((v & 0x7fffffff) == 0x7f800000)
-            infinities |= 1u << (v >> 31);
+        if (magnitude == 0x7f800000)
+            infinities |= 1u << (value[i] >> 31);
     }
     return infinities == 3 ? nan : infinities == 2 ? 0xff800000 : infinities ? 0x7f800000 : 0;
 }
@@ -247,61 +247,81 @@ static int64_t shifted(int64_t n, int by)
     return n >> (by < 63 ? by : 63);
 }
 
-/* Four by four, of which each is a sum by itself. Their exponents count in fours: what is below the
- * largest one's unit is lost, downwards. */
-static uint32_t sum_all(plane_sum *sum_one, const uint32_t *value, const uint32_t *weight,
-                        unsigned present, uint32_t zero, struct precision p)
+/* A plane's sum, in units of 2^exponent, which counts in fours. */
+struct plane {
+    int64_t sum;
+    int exponent;
+};
+
+static struct plane plane_at(plane_sum *sum_one, const uint32_t *value,
+                             const struct pt_footprint *f, unsigned n, struct precision p)
 {
-    int most = 0;
-    int64_t sum = 0;
-    for (unsigned i = 0; i < PT_TEXTURE_FOOTPRINT; i += 4) {
-        int exponent;
-        if (!(present >> i & 0xf))
-            continue;
-        int64_t part = sum_one(value + i, weight + i, p.terms, &exponent);
-        part *= 1 << exponent % PLANE_STEP;
-        exponent -= exponent % PLANE_STEP;
-        int apart = exponent - most;
-        sum = apart > 0 ? part + shifted(sum, apart) : sum + shifted(part, -apart);
-        most = apart > 0 ? exponent : most;
-    }
-    return sum ? round_sum(sum, most - 127 - p.terms - 8, p.result, p.unit) : zero;
+    struct plane plane = {0};
+    if (n >= f->n_planes)
+        return plane;
+    n *= PT_TEXTURE_PLANE;
+    plane.sum = sum_one(value + n, f->weight + n, p.terms, &plane.exponent);
+    plane.sum *= 1 << plane.exponent % PLANE_STEP;
+    plane.exponent -= plane.exponent % PLANE_STEP;
+    return plane;
 }
 
-static uint32_t filter_float(const uint32_t *value, const uint32_t *weight, unsigned present,
+static int largest(int a, int b)
+{
+    return a > b ? a : b;
+}
+
+/* Planes are added two by two to what there is. What is below the unit that the largest exponent of
+ * these three has with weights of 8 bits is lost of each, downwards. */
+static uint32_t sum_all(plane_sum *sum_one, const uint32_t *value, const struct pt_footprint *f,
+                        uint32_t zero, struct precision p)
+{
+    int64_t sum = 0;
+    int most = 0, lost = f->weight_bits - WEIGHT_BITS;
+    for (unsigned n = 0; n < f->n_planes; n += 2) {
+        struct plane a = plane_at(sum_one, value, f, n, p),
+                     b = plane_at(sum_one, value, f, n + 1, p);
+        int exponent = largest(most, largest(a.exponent, b.exponent));
+        sum = shifted(sum, exponent - most) + shifted(a.sum, exponent - a.exponent + lost) +
+              shifted(b.sum, exponent - b.exponent + lost);
+        most = exponent;
+    }
+    return sum ? round_sum(sum, most - 127 - p.terms - WEIGHT_BITS, p.result, p.unit) : zero;
+}
+
+static uint32_t filter_float(const uint32_t *value, const struct pt_footprint *f,
                              struct precision p)
 {
     uint32_t sign = 0x80000000;
-    uint32_t special =
-        special_of(value, present, 0x7fffffffu >> (23 - p.result) << (23 - p.result));
+    uint32_t special = special_of(value, f, 0x7fffffffu >> (23 - p.result) << (23 - p.result));
     if (special)
         return special;
-    for (unsigned i = 0; i < PT_TEXTURE_FOOTPRINT; i++)
-        sign &= present >> i & 1 ? value[i] : sign;
-    return sum_all(sum_plane, value, weight, present, sign, p);
+    for (unsigned i = 0; i < f->n_planes * PT_TEXTURE_PLANE; i++)
+        sign &= pt_texture_has(f, i) ? value[i] : sign;
+    return sum_all(sum_plane, value, f, sign, p);
 }
 
-static int64_t weighted(const uint32_t *value, const uint32_t *weight)
+/* Of values that are signed, or are not. */
+static int64_t weighted(const uint32_t *value, const struct pt_footprint *f, bool is_signed)
 {
     int64_t sum = 0;
-    for (unsigned i = 0; i < PT_TEXTURE_FOOTPRINT; i++)
-        sum += (int64_t)(int32_t)value[i] * (int32_t)weight[i];
+    for (unsigned i = 0; i < f->n_planes * PT_TEXTURE_PLANE; i++)
+        sum += (is_signed ? (int32_t)value[i] : (int64_t)value[i]) * (int32_t)f->weight[i];
     return sum;
 }
 
-static uint32_t weighted_u32(const uint32_t *value, const uint32_t *weight)
+/* A sum in units of which there are 2^bits in one, halves upwards. */
+static int64_t rounded(int64_t sum, unsigned bits)
 {
-    uint64_t sum = 0;
-    for (unsigned i = 0; i < PT_TEXTURE_FOOTPRINT; i++)
-        sum += (uint64_t)value[i] * weight[i];
-    return (uint32_t)(sum >> 8);
+    return (sum + (1 << (bits - 1))) >> bits;
 }
 
-/* 1/127 to 1/32767, of a sum in 1/256 of the former: times 258 + 1/128, three bits finer than the
+/* 1/127 to 1/32767, of a sum in 2^-bits of the former: times 258 + 1/128, three bits finer than the
  * result, each term truncated. */
-static int32_t widen_s8(int32_t sum)
+static int32_t widen_s8(int32_t sum, unsigned bits)
 {
-    return (8 * sum + (sum >> 4) + (sum >> 12) + 4) >> 3;
+    unsigned more = bits - WEIGHT_BITS;
+    return ((8 * sum >> more) + (sum >> (4 + more)) + (sum >> (12 + more)) + 4) >> 3;
 }
 
 static uint32_t signed_fraction(int32_t n, int32_t most)
@@ -314,32 +334,33 @@ static uint32_t linear_of(uint32_t byte)
     return pt_lane_u32((float)srgb[byte] / 16384);
 }
 
-static uint32_t filter(const struct pt_texture *t, const uint32_t *value, const uint32_t *weight,
-                       unsigned present)
+static uint32_t filter(const struct pt_texture *t, const uint32_t *value,
+                       const struct pt_footprint *f)
 {
+    unsigned bits = f->weight_bits;
     switch ((enum pt_texel)t->texel) {
     case PT_TEXEL_U8:
     case PT_TEXEL_S8:
     case PT_TEXEL_U16:
     case PT_TEXEL_S16:
-        return (uint32_t)((weighted(value, weight) + 128) >> 8);
+        return (uint32_t)rounded(weighted(value, f, true), bits);
     case PT_TEXEL_S32:
-        return (uint32_t)(weighted(value, weight) >> 8);
+        return (uint32_t)(weighted(value, f, true) >> bits);
     case PT_TEXEL_U32:
-        return weighted_u32(value, weight);
+        return (uint32_t)(weighted(value, f, false) >> bits);
     case PT_TEXEL_UNORM8:
-        return pt_lane_u32((float)((weighted(value, weight) * 257 + 128) >> 8) / 65535);
+        return pt_lane_u32((float)rounded(weighted(value, f, true) * 257, bits) / 65535);
     case PT_TEXEL_UNORM16:
     case PT_TEXEL_UNORM10:
-        return pt_lane_u32((float)((weighted(value, weight) + 128) >> 8) / 65535);
+        return pt_lane_u32((float)rounded(weighted(value, f, true), bits) / 65535);
     case PT_TEXEL_SNORM8:
-        return signed_fraction(widen_s8((int32_t)weighted(value, weight)), 32767);
+        return signed_fraction(widen_s8((int32_t)weighted(value, f, true), bits), 32767);
     case PT_TEXEL_SNORM16:
-        return signed_fraction((int32_t)((weighted(value, weight) + 128) >> 8), 32767);
+        return signed_fraction((int32_t)rounded(weighted(value, f, true), bits), 32767);
     case PT_TEXEL_F16:
-        return filter_float(value, weight, present, half_sum);
+        return filter_float(value, f, half_sum);
     default:
-        return filter_float(value, weight, present, single_sum);
+        return filter_float(value, f, single_sum);
     }
 }
 
@@ -361,18 +382,12 @@ static uint32_t normalize(enum pt_texel texel, uint32_t value)
     }
 }
 
-static uint32_t filter_srgb(const uint32_t *value, const uint32_t *weight, unsigned present)
-{
-    return sum_all(sum_srgb_plane, value, weight, present, 0, srgb_sum);
-}
-
 static uint32_t result_of(const struct pt_texture *t, const struct pt_footprint *footprint,
                           unsigned channel, const uint32_t *value)
 {
-    if (footprint->is_filtered && footprint->present && is_srgb(t, channel))
-        return filter_srgb(value, footprint->weight, footprint->present);
-    if (footprint->is_filtered && footprint->present)
-        return filter(t, value, footprint->weight, footprint->present);
+    if (footprint->is_filtered && footprint->n_planes)
+        return is_srgb(t, channel) ? sum_all(sum_srgb_plane, value, footprint, 0, srgb_sum)
+                                   : filter(t, value, footprint);
     return is_srgb(t, channel) ? linear_of(*value) : normalize(t->texel, *value);
 }
 
@@ -380,25 +395,28 @@ static uint32_t result_of(const struct pt_texture *t, const struct pt_footprint 
 static void unpack(const struct pt_texture *t, const struct pt_footprint *footprint,
                    uint32_t texel[PT_TEXTURE_FOOTPRINT][PT_TEXTURE_CHANNELS])
 {
-    for (uint32_t left = t->block ? footprint->present : 0; left; left &= left - 1) {
-        unsigned i = (unsigned)__builtin_ctz(left);
+    if (!t->block)
+        return;
+    for (unsigned i = 0; i < footprint->n_planes * PT_TEXTURE_PLANE; i++) {
         uint32_t block[PT_TEXTURE_CHANNELS];
+        if (!pt_texture_has(footprint, i) || !footprint->address[i])
+            continue;
         memcpy(block, texel[i], sizeof block);
-        if (footprint->address[i])
-            pt_texture_block_decode(t->block, block, footprint->at[i], texel[i]);
+        pt_texture_block_decode(t->block, block, footprint->at[i], texel[i]);
     }
 }
 
 void pt_texture_filter(const struct pt_texture *t, const struct pt_footprint *footprint,
                        uint32_t texel[PT_TEXTURE_FOOTPRINT][PT_TEXTURE_CHANNELS], uint32_t *result)
 {
+    uint32_t value[PT_TEXTURE_FOOTPRINT];
+    value[0] = 0;
     unpack(t, footprint, texel);
     for (unsigned k = 0; k < PT_TEXTURE_CHANNELS; k++) {
-        uint32_t value[PT_TEXTURE_FOOTPRINT] = {0};
-        for (uint32_t left = k < t->n_channels ? footprint->present : 0; left; left &= left - 1) {
-            unsigned i = (unsigned)__builtin_ctz(left);
-            value[i] = value_of(t, footprint->address[i] ? texel[i] : NULL, k);
-        }
+        for (unsigned i = 0; i < footprint->n_planes * PT_TEXTURE_PLANE; i++)
+            value[i] = k < t->n_channels && pt_texture_has(footprint, i)
+                           ? value_of(t, footprint->address[i] ? texel[i] : NULL, k)
+                           : 0;
         result[k] = result_of(t, footprint, k, value);
     }
     if (t->is_opaque)
@@ -409,7 +427,7 @@ void pt_texture_filter(const struct pt_texture *t, const struct pt_footprint *fo
 static uint32_t gathered(enum pt_texel texel, uint32_t value)
 {
     if (texel == PT_TEXEL_SNORM8)
-        return signed_fraction(widen_s8((int32_t)value * 256), 32767);
+        return signed_fraction(widen_s8((int32_t)value * 256, WEIGHT_BITS), 32767);
     return normalize(texel == PT_TEXEL_UNORM10 ? PT_TEXEL_UNORM16 : texel, value);
 }
 

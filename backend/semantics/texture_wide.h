@@ -172,12 +172,14 @@ PT_LANE bool pt_texture_wide_is_small(const struct pt_texture *t)
                most - 16;
 }
 
-/* What texture.c has to do: faces, levels, sRGB, blocks, 10-10-10-2, linear memory by other than
- * integers (it has no such texels), filters of integers, and of f16 and f32 in three dimensions. */
+/* What texture.c has to do: faces, levels, layers that there are not, sRGB, blocks, 10-10-10-2,
+ * linear memory by other than integers (it has no such texels), filters of integers, and of f16 and
+ * f32 in three dimensions. */
 PT_LANE bool pt_texture_wide_is_known(const struct pt_texture *t, bool is_whole)
 {
     bool is_float = t->texel == PT_TEXEL_F16 || t->texel == PT_TEXEL_F32;
-    if (t->is_cube || t->n_levels != 1 || t->is_srgb || t->block || t->texel > PT_TEXEL_SNORM16)
+    if (t->is_cube || t->n_levels != 1 || t->is_srgb || t->block || t->texel > PT_TEXEL_SNORM16 ||
+        t->layers > t->slices)
         return false;
     if (is_whole)
         return t->layers || (t->axes == 1) == (t->memory == PT_TEXTURE_LINEAR);

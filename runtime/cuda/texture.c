@@ -4,7 +4,9 @@
 #include "runtime/cuda/texture.h"
 
 #include <math.h>
+#include <string.h>
 
+#include "backend/semantics/texture_tile.h"
 #include "runtime/cuda/array.h"
 #include "runtime/cuda/block.h"
 #include "runtime/cuda/current.h"
@@ -22,7 +24,8 @@ enum {
     PITCH_ALIGNMENT = 32,
     PITCH_MAX = 2097120,
     WIDTH_MAX = 131072,
-    HEIGHT_MAX = 65000
+    HEIGHT_MAX = 65000,
+    LAYERS_MOST = 2048 /* of an array */
 };
 
 struct object {
@@ -84,6 +87,7 @@ static CUresult set_array(struct pt_texture *t, CUarray a, bool is_integer)
     t->is_layered = (a->descriptor.Flags & CUDA_ARRAY3D_LAYERED) != 0;
     t->is_cube = (a->descriptor.Flags & CUDA_ARRAY3D_CUBEMAP) != 0;
     t->layers = t->is_layered || t->is_cube ? (uint32_t)a->descriptor.Depth : 0;
+    t->slices = (uint16_t)t->layers;
     t->axes = a->descriptor.Depth && !t->layers ? 3 : a->descriptor.Height ? 2 : 1;
     t->size[0] = (uint32_t)a->descriptor.Width;
     t->size[1] = t->axes > 1 ? (uint32_t)a->descriptor.Height : 1;
@@ -203,7 +207,8 @@ static uint32_t faces_of(const struct pt_texture *t)
     return t->is_cube ? PT_TEXTURE_FACES : 1;
 }
 
-/* Layers behind the last one are refused here, which a GPU takes. */
+/* Layers behind the last one are taken: they are 0. Which number of a layer is too large was not
+ * measured. */
 static CUresult check_view(const struct pt_texture *t, const CUDA_RESOURCE_VIEW_DESC *v)
 {
     uint32_t depth = t->layers ? t->layers : t->axes > 2 ? t->size[2] : 0;
@@ -221,24 +226,36 @@ static CUresult check_view(const struct pt_texture *t, const CUDA_RESOURCE_VIEW_
     if (v->firstMipmapLevel >= t->n_levels || (v->lastMipmapLevel && t->n_levels == 1) ||
         v->firstLayer > (layers ? layers - 1 : 0) || (v->lastLayer && !layers))
         return CUDA_ERROR_INVALID_VALUE;
-    bool has_all = !layers || v->lastLayer - v->firstLayer + 1 == layers;
-    return (v->lastLayer && v->lastLayer >= layers) || (!has_all && (t->n_levels > 1 || t->is_cube))
-               ? CUDA_ERROR_NOT_SUPPORTED
-               : CUDA_SUCCESS;
+    return v->lastLayer < LAYERS_MOST ? CUDA_SUCCESS : CUDA_ERROR_NOT_SUPPORTED;
 }
 
-/* Makes blocks of words. A level of blocks is as many as half of those of the level before, of
- * whose texels half may need one more: then what is there is not known. */
+/* Makes blocks of words. */
 static CUresult set_block_view(struct pt_texture *t, const CUDA_RESOURCE_VIEW_DESC *v)
 {
     unsigned bytes = t->texel_bytes;
-    for (int i = 0; i < 2; i++) {
-        if (v->lastMipmapLevel && t->size[i] % (1u << (t->n_levels - 1)))
-            return CUDA_ERROR_NOT_SUPPORTED;
-        t->size[i] <<= PT_TEXTURE_BLOCK_SIDE_LOG;
+    if (pt_texture_tile_is_moved(t->size, t->axes, t->n_levels)) {
+        if (t->layers)
+            return CUDA_ERROR_NOT_SUPPORTED; /* where a GPU finds those is not known */
+        t->n_word_levels = t->n_levels;
+        memcpy(t->words, t->size, sizeof t->words);
     }
+    for (int i = 0; i < 2; i++)
+        t->size[i] <<= PT_TEXTURE_BLOCK_SIDE_LOG;
     set_blocks(t, pt_cu_array_blocks(view_blocks(v->format)));
     return t->texel_bytes == bytes ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+}
+
+/* Of cubes the first one is counted by faces. Of one level the others are as if they were not
+ * there. */
+static void set_layers(struct pt_texture *t, uint32_t first, uint32_t layers)
+{
+    t->layers = layers;
+    t->first_slice = (uint16_t)first;
+    if (t->n_levels > 1)
+        return;
+    t->texels += first * t->slice;
+    t->slices -= t->first_slice;
+    t->first_slice = 0;
 }
 
 /* The same memory as texels of another kind and the same size, some of its levels and layers. Of
@@ -262,9 +279,8 @@ static CUresult set_view(struct pt_texture *t, const CUDA_RESOURCE_VIEW_DESC *v,
     unsigned last = v->lastMipmapLevel < t->n_levels ? v->lastMipmapLevel : t->n_levels - 1u;
     *t = pt_texture_level_of(t, v->firstMipmapLevel);
     t->n_levels = (uint8_t)(last - v->firstMipmapLevel + 1);
-    t->texels += (uint64_t)v->firstLayer * faces_of(t) * t->slice;
     if (t->is_layered)
-        t->layers = (v->lastLayer - v->firstLayer + 1) * faces_of(t);
+        set_layers(t, v->firstLayer, (v->lastLayer - v->firstLayer + 1) * faces_of(t));
     return CUDA_SUCCESS;
 }
 
