@@ -18,6 +18,19 @@ bool conform_launch_failed(struct worker *worker, const char *call, CUresult r,
     return r != CUDA_SUCCESS;
 }
 
+bool conform_launch_made(const struct worker *worker, const char *what, CUresult r, CUresult want,
+                         struct result *result)
+{
+    if (r == want)
+        return true;
+    if (r == CUDA_ERROR_NOT_SUPPORTED)
+        conform_row_tell(result, VERDICT_SKIPPED, "the driver does not support %s", what);
+    else
+        conform_row_tell(result, VERDICT_DIFFERENT, "%s: %s, expected: %u", what,
+                         r ? conform_driver_error(&worker->driver, r) : "made", want);
+    return false;
+}
+
 bool conform_launch_claims(const struct worker *worker, const char *ptx, struct result *result)
 {
     const char *version = strstr(ptx, ".version "), *target = strstr(ptx, ".target sm_");

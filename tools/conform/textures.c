@@ -72,20 +72,6 @@ static bool find_calls(const struct driver *d, struct texture_calls *calls)
            calls->texture_destroy;
 }
 
-/* Whether a step ended as it must; if not, the result says so. */
-static bool is_expected(const struct worker *worker, const char *what, CUresult r, CUresult want,
-                        struct result *result)
-{
-    if (r == want)
-        return true;
-    if (r == CUDA_ERROR_NOT_SUPPORTED)
-        conform_row_tell(result, VERDICT_SKIPPED, "the driver does not support %s", what);
-    else
-        conform_row_tell(result, VERDICT_DIFFERENT, "%s: %s, expected: %u", what,
-                         r ? conform_driver_error(&worker->driver, r) : "made", want);
-    return false;
-}
-
 /* Makes the texture, whose handle is the kernel's first parameter. */
 static bool prepare(struct worker *worker, struct launch *launch, const CUdeviceptr *at,
                     struct result *result)
@@ -101,11 +87,11 @@ static bool prepare(struct worker *worker, struct launch *launch, const CUdevice
     }
     conform_row_tell(result, VERDICT_SAME, "%s", "");
     CUresult r = texture_resource_create(&calls, &job->c, &s->memory, &s->resource);
-    if (!is_expected(worker, "the array", r, want->created, result) || r)
+    if (!conform_launch_made(worker, "the array", r, want->created, result) || r)
         return false;
     r = texture_resource_sample(&calls, &job->c, &s->resource);
     s->handle = s->resource.texture;
-    return is_expected(worker, "the texture", r, want->object, result) && !r;
+    return conform_launch_made(worker, "the texture", r, want->object, result) && !r;
 }
 
 /* ---- running --------------------------------------------------------------------------------- */

@@ -17,16 +17,6 @@ struct counts {
     int first, passed, failed, skipped;
 };
 
-/* What an H100 does there means nothing: it reads what is left of a destroyed surface and takes
- * textures for surfaces; which lane's fault comes first. */
-static bool is_undefined(const struct surface_case *c)
-{
-    bool is_surface = strncmp(c->kernel, "su", 2) == 0 && strncmp(c->kernel, "suq", 3) != 0;
-    return (is_surface && (c->object == DESTROYED_OBJECT || c->object == TEXTURE)) ||
-           (c->object == SURFACE && strncmp(c->kernel, "tex", 3) == 0) ||
-           (c->coordinates == ODD && strstr(c->kernel, "_trap"));
-}
-
 static void go_on_behind(char **argv, int step, const struct counts *n)
 {
     char number[5][16];
@@ -50,11 +40,11 @@ static bool run_all(char **argv, CUmodule module, FILE *cases, FILE *results, in
     for (int line = 1; surface_case_read(cases, &c); line++) {
         bool is_read = fread(&want, sizeof want, 1, results) == 1 &&
                        fread(&hash, sizeof hash, 1, results) == 1;
-        if (line <= n->first || line % step || is_undefined(&c))
+        if (line <= n->first || line % step || surface_case_is_undefined(&c))
             continue;
         struct surface_result have = run_case(module, &c, words, bytes);
         bool is_same = is_read && memcmp(&have, &want, sizeof have) == 0 &&
-                       hash_result(&c, &have, words, bytes) == hash;
+                       surface_resource_hash(&c, &have, words, bytes) == hash;
         bool is_missing = !is_same && have.object == CUDA_ERROR_NOT_SUPPORTED;
         if (!is_same && !is_missing)
             printf("surface.txt:%d: %s: differs (%u %u %u, wanted %u %u %u)\n", line, c.kernel,

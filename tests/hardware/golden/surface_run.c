@@ -37,7 +37,7 @@ int main(int argc, char **argv)
         if (n < first)
             continue;
         struct surface_result result = run_case(module, &c, words, bytes);
-        uint64_t hash = hash_result(&c, &result, words, bytes);
+        uint64_t hash = surface_resource_hash(&c, &result, words, bytes);
         fwrite(&result, sizeof result, 1, to);
         if (argv[3][1] == 'h')
             fwrite(&hash, sizeof hash, 1, to);
