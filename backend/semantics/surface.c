@@ -36,7 +36,7 @@ uint64_t pt_surface_locate(const struct pt_surface *s, const struct pt_surface_a
     uint64_t row = (uint64_t)s->size[0] * s->texel_bytes, x, y = 0, z = 0;
     uint32_t bytes = access->bytes ? access->bytes : s->texel_bytes;
     int64_t unit = access->unit ? access->unit : s->texel_bytes;
-    if (row < bytes || !is_fitting(s, access))
+    if (!bytes || row < bytes || !is_fitting(s, access))
         return 0;
     bool is_clamped = access->is_clamped;
     uint64_t last = is_clamped ? (row / bytes - 1) * bytes : row - bytes;
