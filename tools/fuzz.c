@@ -221,7 +221,7 @@ static bool try_seed(struct pen *pen, unsigned long long seed, struct options *o
     if (journal && !journal_begin(journal, seed))
         return false;
     if (o->corners)
-        hits_choose(&o->hits, seed * SCATTER, &wishes);
+        hits_choose(&o->hits, seed * SCATTER, !o->for_gpu && !o->trial.driver, &wishes);
     gen_make(&kernel, seed, o->for_gpu, &wishes);
     if (o->show) {
         show(&kernel);

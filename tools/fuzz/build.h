@@ -75,6 +75,7 @@ struct gen {
     unsigned threads, cta_threads; /* of the grid, of a CTA */
     const struct gen_wishes *wishes; /* NULL: none */
     size_t wish_at;                  /* in out: GEN_WISH_BYTES for each thread */
+    uint32_t images;                 /* image.h: which references there are */
     unsigned cell_bytes;             /* of shared memory where sums of a CTA are */
     unsigned n_arrays;
     struct gen_array array[GEN_ARRAYS];
@@ -155,6 +156,9 @@ void gen_warp(struct gen *g, const struct gen_place *place);
 void gen_cta(struct gen *g, const struct gen_place *place);
 /* Threads of the CTA, all of which come there, exchange at distances. */
 void gen_meet(struct gen *g, const struct gen_place *place);
+
+/* want_image.c: the references of the module that have been named. */
+const char *gen_images_text(struct gen *g);
 
 /* flow.c: a list of statements */
 void gen_statements(struct gen *g, struct gen_place place, unsigned n);

@@ -279,6 +279,14 @@ static void add_value(const struct choice *c, const struct pt_slot *slot, uint32
     add_group(c, slot->name, type, classes);
 }
 
+/* Textures and surfaces are named, or a register has what they are. */
+static bool has_offset(const struct choice *c, const struct pt_slot *slot)
+{
+    uint8_t type = pt_slot_sub(slot, 0)->type;
+    bool is_gather = !strncmp(pt_op_id(c->line->op), "tld4", 4);
+    return type != PT_texref && type != PT_surfref && !is_gather;
+}
+
 static void add_slot(const struct choice *c, const struct pt_slot *slot)
 {
     unsigned lo = 0, hi = 0;
@@ -286,7 +294,7 @@ static void add_slot(const struct choice *c, const struct pt_slot *slot)
     switch (slot->kind) {
     case PT_SLOT_MEM:
         add_group(c, pt_slot_sub(slot, 0)->name, PT_TYPE_NONE,
-                  1u << CORNER_REGISTER | 1u << CORNER_OFFSET);
+                  1u << CORNER_REGISTER | (has_offset(c, slot) ? 1u << CORNER_OFFSET : 0));
         for (unsigned i = 1; i < slot->n_sub; i++)
             add_slot(c, pt_slot_sub(slot, i));
         break;

@@ -22,6 +22,7 @@ struct drawn {
     unsigned n_made;
     const struct gen_wish *wish; /* what an operand has to be; NULL: anything */
     bool is_granted;             /* the wish's is */
+    bool is_place;               /* coordinates of a texture or surface are being drawn */
 };
 
 /* form.c: a token of the spelling. False: what it says is not drawn without a wish. */
@@ -42,6 +43,20 @@ bool draw_is_folded_wrong(const struct drawn *d);
 /* want.c: operands for wishes, in registers of their own. */
 bool draw_wanted(struct gen *g, struct drawn *d, const struct pt_slot *slot,
                  const struct gen_place *place);
+
+/* operand.c: a part of an operand. */
+bool draw_operand(struct gen *g, struct drawn *d, const struct pt_slot *slot,
+                  const struct gen_place *place);
+
+/* want_image.c: the reference of a texture or surface, or the address of one, or a register with
+ * it. */
+bool draw_is_image(const struct drawn *d, const struct pt_slot *slot);
+const char *draw_image(struct gen *g, struct drawn *d, const struct pt_slot *slot);
+/* A coordinate of an access that counts bytes, or must lie inside. False: it may be anything. */
+bool draw_coordinate(struct gen *g, const struct drawn *d, const struct pt_slot *slot,
+                     uint32_t *value);
+/* The wish is for a coordinate outside a surface, where the instruction faults. */
+bool draw_may_be_outside(const struct drawn *d);
 
 /* operand.c. False if what was drawn cannot be written with our registers. */
 bool draw_operands(struct gen *g, struct drawn *d, const struct gen_place *place);

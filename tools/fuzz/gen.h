@@ -77,7 +77,8 @@ struct gen_kernel {
     uint32_t s;
     uint64_t w;
     size_t out_bytes, sums_bytes;
-    const char *variables;              /* module scope */
+    size_t images_at;      /* in out, where textures and surfaces lie (image.h); 0: it has none */
+    const char *variables; /* module scope */
     bool shape[GEN_SHAPES][GEN_SHAPES]; /* what it has: [outer][inner] */
     unsigned n_funcs;
     struct gen_func func[GEN_FUNCS], entry;

@@ -155,7 +155,7 @@ static bool take_line(struct hits *h, const struct named *names, char *line)
     unsigned long n = strtoul(line, &end, 10);
     if (end == line || *end != '\t' || !(class = strchr(name = end + 1, '\t')))
         return false;
-    *class ++ = 0;
+    *class ++= 0;
     class[strcspn(class, "\n")] = 0;
     if (!strncmp(name, "in ", 3))
         return take_shapes(h, name + 3, class, n);
@@ -197,14 +197,15 @@ void hits_add_shapes(struct hits *h, const struct gen_kernel *k)
                 add(&h->shape[o][i], 1);
 }
 
-void hits_choose(struct hits *h, uint64_t random, struct gen_wishes *wishes)
+void hits_choose(struct hits *h, uint64_t random, bool has_images, struct gen_wishes *wishes)
 {
     size_t n = corners_of(), at = n ? random % n : 0;
     wishes->n = 0;
     for (size_t i = 0; i < n && wishes->n < GEN_WISHES; i++, at = (at + 1) % n) {
         unsigned group = (unsigned)(at / CORNER_CLASSES), class = (unsigned)(at % CORNER_CLASSES);
         if (h->corner[at] || !is_corner(group, class) || h->tried[at] == TRIES ||
-            wish_why_not(corner_group_at(group), class))
+            wish_why_not(corner_group_at(group), class) ||
+            (!has_images && wish_needs_image(corner_group_at(group)->op)))
             continue;
         h->tried[at]++;
         wishes->v[wishes->n++] = (struct gen_wish){corner_group_at(group), class};

@@ -357,6 +357,7 @@ static void make_variables(struct gen *g)
     char *text = table_text(g, ".global", "table");
     if (g->for_gpu || g->wishes)
         text = gen_format(g, "%s.global .b64 nought;\n", text);
+    text = gen_format(g, "%s%s", text, gen_images_text(g));
     if (g->has_const)
         text = gen_format(g, "%s%s", text, table_text(g, ".const", "constants"));
     if (g->has_shared)

@@ -2,6 +2,8 @@
  * arrays, sums. */
 #include "ir/bits.h"
 #include "tools/fuzz/build.h"
+#include "tools/fuzz/image.h"
+#include "tools/fuzz/wish.h"
 
 #include <string.h>
 
@@ -70,6 +72,10 @@ void gen_lay_out(struct gen *g)
     g->wish_at = pt_round_up(at, 16);
     if (g->wishes)
         at = g->wish_at + (size_t)g->threads * GEN_WISH_BYTES;
+    if (wish_needs_images(g->wishes)) {
+        g->k->images_at = pt_round_up(at, IMAGES_ALIGN);
+        at = g->k->images_at + IMAGES_BYTES;
+    }
     g->k->out_bytes = at; /* the registers at the kernel's end follow */
 }
 

@@ -97,6 +97,9 @@ static void look_at(struct look *l, const struct pt_slot *slot, const struct pt_
         x = operand->kind == PT_OPND_MEM ? add(l, pt_slot_sub(slot, 0)->name) : NULL;
         if (x)
             x->classes = 1u << CORNER_REGISTER | (parts[0].imm ? 1u << CORNER_OFFSET : 0);
+        for (unsigned i = 1; operand->kind == PT_OPND_MEM && i < slot->n_sub && i < operand->imm;
+             i++)
+            look_at(l, pt_slot_sub(slot, i), &parts[i], 0);
         break;
     case PT_SLOT_PAIR:
         for (unsigned i = 0; i < 2; i++)

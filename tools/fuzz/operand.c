@@ -73,16 +73,13 @@ static bool add_source(struct gen *g, struct drawn *d, const struct pt_slot *slo
     return true;
 }
 
-static bool add_operand(struct gen *g, struct drawn *d, const struct pt_slot *slot,
-                        const struct gen_place *place);
-
 static bool add_parts(struct gen *g, struct drawn *d, const struct pt_slot *slot, unsigned n,
                       const char *between, const struct gen_place *place)
 {
     for (unsigned i = 0; i < n; i++) {
         strcat(d->operands, i ? between : "");
         d->element = *between == ',' ? i + 1 : 0;
-        if (!add_operand(g, d, pt_slot_sub(slot, i), place))
+        if (!draw_operand(g, d, pt_slot_sub(slot, i), place))
             return false;
     }
     d->element = 0;
@@ -96,13 +93,14 @@ static bool add_vector(struct gen *g, struct drawn *d, const struct pt_slot *slo
     pt_slot_count(slot, &d->form, &lo, &hi);
     bool has_braces = !((slot->flags & PT_SLOT_BY_VEC) && hi == 1);
     strcat(d->operands, has_braces ? "{" : "");
-    bool is_good = hi >= 1 && hi <= (d->wish ? 8u : 4u) && add_parts(g, d, slot, hi, ", ", place);
+    unsigned n = d->wish && lo < hi && lo != 3 && gen_chance(g, 50) ? lo : hi;
+    bool is_good = n >= 1 && n <= (d->wish ? 8u : 4u) && add_parts(g, d, slot, n, ", ", place);
     strcat(d->operands, has_braces ? "}" : "");
     return is_good;
 }
 
-static bool add_operand(struct gen *g, struct drawn *d, const struct pt_slot *slot,
-                        const struct gen_place *place)
+bool draw_operand(struct gen *g, struct drawn *d, const struct pt_slot *slot,
+                  const struct gen_place *place)
 {
     enum pt_type type = pt_slot_type(slot, &d->form);
     enum gen_class class;
@@ -144,7 +142,7 @@ bool draw_operands(struct gen *g, struct drawn *d, const struct gen_place *place
     d->has_constant = d->is_granted = false;
     for (unsigned i = 0; i < pt_form_operands(&d->form); i++) {
         strcat(d->operands, i ? ", " : "");
-        if (!add_operand(g, d, pt_form_slot(&d->form, i), place))
+        if (!draw_operand(g, d, pt_form_slot(&d->form, i), place))
             return false;
     }
     return d->n_written > 0 || d->wish;

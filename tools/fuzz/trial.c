@@ -10,6 +10,7 @@
 #include "ptera.h"
 #include "tools/fuzz/against.h"
 #include "tools/fuzz/gen.h"
+#include "tools/fuzz/image.h"
 #include "tools/fuzz/observe.h"
 #include "tools/fuzz/pen.h"
 
@@ -18,7 +19,8 @@ struct request {
     uint32_t s;
     uint64_t w, seed;
     size_t out_bytes, sums_bytes, text_bytes;
-    bool is_plain; /* struct against_launch */
+    size_t images_at; /* struct gen_kernel */
+    bool is_plain;    /* struct against_launch */
 };
 
 const char *verdict_text(enum verdict verdict)
@@ -90,6 +92,11 @@ static void keep_finding(void *ud, const char *text)
         snprintf(kept, TRIAL_TEXT, "%s", text);
 }
 
+struct loaded {
+    ptera_module *module;
+    ptera_kernel *kernel;
+};
+
 /* The kernel's buffers, and its launch. */
 struct buffers {
     void *out, *sums;
@@ -98,7 +105,8 @@ struct buffers {
 };
 
 /* False: there is no memory; buffers_free in any case. */
-static bool buffers_alloc(struct buffers *b, const struct level *level, const struct request *r)
+static bool buffers_alloc(struct buffers *b, const struct level *level, const struct loaded *loaded,
+                          const struct request *r)
 {
     *b = (struct buffers){.parameters = {&b->out, &b->sums, &r->s, &r->w}};
     ptera_launch_init(&b->launch);
@@ -106,8 +114,11 @@ static bool buffers_alloc(struct buffers *b, const struct level *level, const st
     memcpy(b->launch.block, r->block, sizeof b->launch.block);
     b->launch.parameters = b->parameters;
     b->launch.n_parameters = 4;
-    return ptera_buffer_alloc(level->engine, r->out_bytes, &b->out) == PTERA_OK &&
-           ptera_buffer_alloc(level->engine, r->sums_bytes, &b->sums) == PTERA_OK;
+    bool ok = ptera_buffer_alloc(level->engine, r->out_bytes, &b->out) == PTERA_OK &&
+              ptera_buffer_alloc(level->engine, r->sums_bytes, &b->sums) == PTERA_OK;
+    if (ok && r->images_at)
+        image_bind(loaded->module, r->seed, (char *)b->out + r->images_at);
+    return ok;
 }
 
 static void buffers_free(struct buffers *b, const struct level *level)
@@ -116,17 +127,18 @@ static void buffers_free(struct buffers *b, const struct level *level)
     ptera_buffer_free(level->engine, b->sums);
 }
 
-static bool launch(const struct level *level, ptera_kernel *kernel, const struct request *r,
+static bool launch(const struct level *level, const struct loaded *loaded, const struct request *r,
                    const struct way *way, struct contents *after, struct trial *trial)
 {
     char found[TRIAL_TEXT] = "";
     struct buffers b;
-    bool ok = buffers_alloc(&b, level, r);
+    bool ok = buffers_alloc(&b, level, loaded, r);
     b.launch.backend = way->backend;
     b.launch.checks = way->checks;
     b.launch.finding = keep_finding;
     b.launch.finding_ud = found;
-    ptera_result result = ok ? ptera_kernel_launch(kernel, &b.launch) : PTERA_ERROR_OUT_OF_MEMORY;
+    ptera_result result =
+        ok ? ptera_kernel_launch(loaded->kernel, &b.launch) : PTERA_ERROR_OUT_OF_MEMORY;
     after->n = r->out_bytes + r->sums_bytes;
     after->bytes = malloc(after->n);
     if (result == PTERA_OK && after->bytes) {
@@ -182,14 +194,14 @@ static void expect_native(ptera_kernel *kernel, const struct level *level, struc
 }
 
 /* One launch at a level, compared with the first there was. */
-static bool run_one(const struct bench *bench, unsigned i, ptera_kernel *kernel,
+static bool run_one(const struct bench *bench, unsigned i, const struct loaded *loaded,
                     const struct request *r, const struct way *way, struct contents *first,
                     struct trial *trial)
 {
     struct contents after = {0};
-    bool ok = launch(&bench->level[i], kernel, r, way, &after, trial);
+    bool ok = launch(&bench->level[i], loaded, r, way, &after, trial);
     if (ok && way->backend == PTERA_BACKEND_JIT)
-        expect_native(kernel, &bench->level[i], trial);
+        expect_native(loaded->kernel, &bench->level[i], trial);
     if (ok && first->bytes)
         compare(first, &after, r, &bench->level[i], way, trial);
     if (ok && !first->bytes)
@@ -199,7 +211,7 @@ static bool run_one(const struct bench *bench, unsigned i, ptera_kernel *kernel,
     return trial->verdict == VERDICT_GOOD;
 }
 
-static void run_ways(const struct bench *bench, unsigned i, ptera_kernel *kernel,
+static void run_ways(const struct bench *bench, unsigned i, const struct loaded *loaded,
                      const struct request *r, struct contents *first, struct trial *trial)
 {
     const struct trial_options *o = bench->options;
@@ -209,17 +221,17 @@ static void run_ways(const struct bench *bench, unsigned i, ptera_kernel *kernel
                                {"checked", PTERA_BACKEND_INTERP, o->checks, o->checks && !i},
                                {"native", PTERA_BACKEND_JIT, 0, is_native}};
     for (size_t w = 0; w < sizeof ways / sizeof *ways; w++)
-        if (ways[w].is_taken && !run_one(bench, i, kernel, r, &ways[w], first, trial))
+        if (ways[w].is_taken && !run_one(bench, i, loaded, r, &ways[w], first, trial))
             return;
 }
 
 /* What corners it has. */
-static void observe(const struct bench *bench, ptera_kernel *kernel, const struct request *r,
+static void observe(const struct bench *bench, const struct loaded *loaded, const struct request *r,
                     const char *text)
 {
     struct buffers b;
-    if (buffers_alloc(&b, &bench->level[0], r))
-        observe_launch(kernel, &b.launch, text, bench->options->corners);
+    if (buffers_alloc(&b, &bench->level[0], loaded, r))
+        observe_launch(loaded->kernel, &b.launch, text, bench->options->corners);
     buffers_free(&b, &bench->level[0]);
 }
 
@@ -253,19 +265,19 @@ static void run_level(const struct bench *bench, unsigned i, const struct reques
                       const char *text, struct contents *first, struct trial *trial)
 {
     const struct level *level = &bench->level[i];
-    ptera_module *module = NULL;
-    ptera_kernel *kernel;
-    if (ptera_module_load(level->engine, "random.ptx", text, r->text_bytes, &module) != PTERA_OK ||
-        ptera_module_kernel(module, "k", 0, &kernel) != PTERA_OK) {
+    struct loaded loaded = {NULL, NULL};
+    if (ptera_module_load(level->engine, "random.ptx", text, r->text_bytes, &loaded.module) !=
+            PTERA_OK ||
+        ptera_module_kernel(loaded.module, "k", 0, &loaded.kernel) != PTERA_OK) {
         ptera_diagnostic d = {.size = sizeof d};
-        bool has_text = module && ptera_module_diagnostic(module, 0, &d) == PTERA_OK;
+        bool has_text = loaded.module && ptera_module_diagnostic(loaded.module, 0, &d) == PTERA_OK;
         say(trial, VERDICT_INVALID, level->name, "loading", has_text ? d.text : "no module");
     } else {
-        run_ways(bench, i, kernel, r, first, trial);
+        run_ways(bench, i, &loaded, r, first, trial);
         if (bench->options->corners && !i && trial->verdict == VERDICT_GOOD)
-            observe(bench, kernel, r, text);
+            observe(bench, &loaded, r, text);
     }
-    ptera_module_unload(module);
+    ptera_module_unload(loaded.module);
 }
 
 /* What stands in the way of any trial. */
@@ -323,6 +335,7 @@ static void ask(struct pen *pen, const struct gen_kernel *k, bool is_plain, stru
                         .out_bytes = k->out_bytes,
                         .sums_bytes = k->sums_bytes,
                         .text_bytes = strlen(text),
+                        .images_at = k->images_at,
                         .is_plain = is_plain};
     memcpy(r.grid, k->grid, sizeof r.grid);
     memcpy(r.block, k->block, sizeof r.block);

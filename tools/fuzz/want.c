@@ -68,8 +68,11 @@ static const char *bound_source(struct gen *g, struct drawn *d, const struct pt_
     enum pt_type type = pt_slot_type(slot, &d->form);
     bool is_mask = pt_form_has(&d->form, PT_M_sync) && !(pt_op_effects(d->form.op) & PT_FX_CTA) &&
                    slot->name == pt_form_slot(&d->form, pt_form_operands(&d->form) - 1)->name;
+    uint32_t coordinate;
     if (corner_is_policy(&d->form, slot))
         return hide_value(g, d, GEN_D, POLICY);
+    if (d->is_place && draw_coordinate(g, d, slot, &coordinate))
+        return hide_value(g, d, GEN_R, coordinate);
     if (is_op(d, "mma_sp") && slot->name == 'e')
         return hide_value(g, d, GEN_R, METADATA);
     if (is_mask && !strcmp(pt_op_chapter(d->form.op), "warp"))
@@ -92,11 +95,14 @@ static bool add_constant(struct gen *g, struct drawn *d, const struct pt_slot *s
     bool is_open = g->for_gpu && slot->kind == PT_SLOT_VALUE &&
                    (draw_is_folded_wrong(d) || type == PT_f32 || type == PT_f64 ||
                     (d->form.n_types && pt_type_bits(d->form.type[0]) == 16));
+    uint32_t coordinate;
     bool is_thread_count = slot->name == 'b' && (pt_op_effects(d->form.op) & PT_FX_CTA);
     if (is_open || !draw_constant(g, slot, type, text, sizeof text))
         return false;
     if (corner_is_policy(&d->form, slot))
         strcat(d->operands, gen_format(g, "%llu", (unsigned long long)POLICY));
+    else if (d->is_place && draw_coordinate(g, d, slot, &coordinate))
+        strcat(d->operands, gen_format(g, "%d", (int32_t)coordinate));
     else if (is_thread_count)
         strcat(d->operands, gen_format(g, "%zu", pt_round_up(g->cta_threads, 32)));
     else if (bound_source(g, d, slot) && !slot->n_values)
@@ -172,6 +178,26 @@ static const char *own_place(struct gen *g, const struct drawn *d, unsigned n)
     }
 }
 
+/* "[image, {coordinates}]" */
+static bool add_image(struct gen *g, struct drawn *d, const struct pt_slot *slot,
+                      const struct gen_place *place)
+{
+    if (draw_may_be_outside(d))
+        return false;
+    const char *image = draw_image(g, d, pt_slot_sub(slot, 0));
+    strcat(d->operands, gen_format(g, "[%s", image));
+    for (unsigned i = 1; i < slot->n_sub; i++) {
+        strcat(d->operands, ", ");
+        d->is_place = true;
+        bool ok = draw_operand(g, d, pt_slot_sub(slot, i), place);
+        d->is_place = false;
+        if (!ok)
+            return false;
+    }
+    strcat(d->operands, "]");
+    return true;
+}
+
 static bool add_memory(struct gen *g, struct drawn *d, const struct pt_slot *slot)
 {
     unsigned n = gen_temp(g), effects = pt_op_effects(d->form.op);
@@ -212,7 +238,7 @@ bool draw_wanted(struct gen *g, struct drawn *d, const struct pt_slot *slot,
         ok = add_constant(g, d, slot);
         break;
     case PT_SLOT_MEM:
-        ok = add_memory(g, d, slot);
+        ok = draw_is_image(d, slot) ? add_image(g, d, slot, place) : add_memory(g, d, slot);
         break;
     case PT_SLOT_SREG:
         ok = type == PT_u32 || type == PT_b32 || type == PT_s32;

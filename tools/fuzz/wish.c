@@ -39,6 +39,23 @@ const char *wish_why_not(const struct corner_group *g, enum corner_class class)
     return has_register(g) ? NULL : "needs registers of 128 bits";
 }
 
+bool wish_needs_image(enum pt_op op)
+{
+    static const char *const rows[] = {"tex_", "tld4_", "txq", "suld", "sust", "sured", "suq"};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        if (!strncmp(pt_op_id(op), rows[i], strlen(rows[i])))
+            return true;
+    return false;
+}
+
+bool wish_needs_images(const struct gen_wishes *wishes)
+{
+    for (unsigned i = 0; wishes && i < wishes->n; i++)
+        if (wish_needs_image(wishes->v[i].group->op))
+            return true;
+    return false;
+}
+
 bool wish_needs_warp(const struct gen_wish *wish)
 {
     return pt_op_effects(wish->group->op) & (PT_FX_WARP | PT_FX_CTA);
@@ -128,25 +145,39 @@ static const char *folded(struct gen *g, const struct drawn *d)
     return text;
 }
 
+/* What has to stand before and behind the instruction; %t<n>, %q<n> and L<n> are free. */
+static void surround(struct gen *g, const struct drawn *d, unsigned n, const char **before,
+                     const char **behind)
+{
+    bool is_warp_memory = has_effect(d, PT_FX_WARP) && has_effect(d, PT_FX_READ | PT_FX_WRITE),
+         has_carry = has_effect(d, PT_FX_CARRY_IN | PT_FX_CARRY_OUT),
+         is_target = wish_needs_image(d->form.op) && has_effect(d, PT_FX_WRITE);
+    *before = *behind = "";
+    if (is_warp_memory) {
+        *before = "bar.warp.sync -1;\n";
+        *behind = "\nbar.warp.sync -1;";
+    }
+    if (has_carry)
+        *before =
+            gen_format(g, "add.cc.u32 %%t%u, %s, %s;\n", n, gen_dest(g, GEN_R), gen_dest(g, GEN_R));
+    if (has_effect(d, PT_FX_CARRY_OUT))
+        *behind = gen_format(g, "\naddc.u32 %%t%u, 0, 0;\nxor.b32 %%r0, %%r0, %%t%u;", n, n);
+    if (is_target) { /* one thread stores, since all may store at one place */
+        *before = gen_format(g, "setp.ne.u32 %%q%u, %%gid, 0;\n@%%q%u bra L%u_on;\n", n, n, n);
+        *behind = gen_format(g, "\nL%u_on:", n);
+    }
+}
+
 void wish_make(struct gen *g, const struct gen_place *place, const struct gen_wish *wish)
 {
     struct drawn d = {.wish = wish, .before = ""};
     bool has_guard = wish->class == CORNER_GUARD;
+    const char *before, *behind;
     if (!draw(g, &d, place))
         return;
-    unsigned n = gen_temp(g);
-    bool has_carry = has_effect(&d, PT_FX_CARRY_IN | PT_FX_CARRY_OUT),
-         is_warp_memory = has_effect(&d, PT_FX_WARP) && has_effect(&d, PT_FX_READ | PT_FX_WRITE);
-    const char *around = is_warp_memory ? "bar.warp.sync -1;\n" : "",
-               *before = has_carry ? gen_format(g, "add.cc.u32 %%t%u, %s, %s;\n", n,
-                                                gen_dest(g, GEN_R), gen_dest(g, GEN_R))
-                                   : "",
-               *carry =
-                   has_effect(&d, PT_FX_CARRY_OUT)
-                       ? gen_format(g, "\naddc.u32 %%t%u, 0, 0;\nxor.b32 %%r0, %%r0, %%t%u;", n, n)
-                       : "";
+    surround(g, &d, gen_temp(g), &before, &behind);
     const char *guard = has_guard ? gen_format(g, "@%%p%u ", gen_below(g, GEN_POOL)) : "",
                *space = *d.operands ? " " : "", *settled = draw_settled(g, &d);
-    gen_line(g, "%s%s%s%s%s%s%s;%s%s%s%s", d.before, around, before, guard, d.spelling, space,
-             d.operands, *around ? "\nbar.warp.sync -1;" : "", carry, settled, folded(g, &d));
+    gen_line(g, "%s%s%s%s%s%s;%s%s%s", d.before, before, guard, d.spelling, space, d.operands,
+             behind, settled, folded(g, &d));
 }

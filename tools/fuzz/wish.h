@@ -7,6 +7,10 @@
 
 /* Why no kernel has the corner; NULL: kernels can have it. */
 const char *wish_why_not(const struct corner_group *group, enum corner_class class);
+/* The row is for textures or surfaces. */
+bool wish_needs_image(enum pt_op op);
+/* Some of the wishes are; NULL: there are none. */
+bool wish_needs_images(const struct gen_wishes *wishes);
 /* All lanes of the warp have to come together. */
 bool wish_needs_warp(const struct gen_wish *wish);
 /* A statement that has it, if one is found in some tries. */
