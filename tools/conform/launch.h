@@ -53,7 +53,7 @@ bool conform_launch_failed(struct worker *worker, const char *call, CUresult r,
                            struct result *result);
 
 /* Whether what a call was to make came out as it must: `want`; if not, the result says so. */
-bool conform_launch_made(const struct worker *worker, const char *what, CUresult r, CUresult want,
+bool conform_launch_made(struct worker *worker, const char *what, CUresult r, CUresult want,
                          struct result *result);
 
 /* Whether the device and the driver claim to know what the text is for; if not, the result says
