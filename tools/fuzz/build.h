@@ -13,7 +13,6 @@ enum {
     GEN_COUNTERS = 4,
     GEN_TABLE = 128,
     GEN_OWN = 16,
-    GEN_WISH_BYTES = 64,
     GEN_VALUES = 32
 };
 

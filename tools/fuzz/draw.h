@@ -22,6 +22,7 @@ struct drawn {
     unsigned n_made;
     const struct gen_wish *wish; /* what an operand has to be; NULL: anything */
     bool is_granted;             /* the wish's is */
+    unsigned place;              /* %x<place>: a barrier's address; 0: there is none */
     bool is_place;               /* coordinates of a texture or surface are being drawn */
 };
 

@@ -47,7 +47,7 @@ enum gen_shape {
     GEN_SHAPES
 };
 
-enum { GEN_WISHES = 6 };
+enum { GEN_WISHES = 6, GEN_WISH_BYTES = 64 };
 
 struct corner_group;
 

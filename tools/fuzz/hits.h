@@ -25,8 +25,8 @@ bool hits_read(struct hits *hits, const char *path);
 bool hits_write(const struct hits *hits, const char *path);
 void hits_add_shapes(struct hits *hits, const struct gen_kernel *kernel);
 /* Corners for the next kernel of those that were not hit, if there are any: `random` says from
- * where on they are looked for; without `has_images` none of textures and surfaces. */
-void hits_choose(struct hits *hits, uint64_t random, bool has_images, struct gen_wishes *wishes);
+ * where on they are looked for; `for_ptera`: it runs on Ptera's engines alone. */
+void hits_choose(struct hits *hits, uint64_t random, bool for_ptera, struct gen_wishes *wishes);
 /* One table of files of one campaign or many: what share was hit, what was not, and why. */
 bool hits_report(char **paths, unsigned n);
 

@@ -69,7 +69,7 @@ void gen_lay_out(struct gen *g)
         a->offset = at;
         at += pt_round_up((size_t)elements_of(g, a) * a->bytes, 16);
     }
-    g->wish_at = pt_round_up(at, 16);
+    g->wish_at = pt_round_up(at, GEN_WISH_BYTES);
     if (g->wishes)
         at = g->wish_at + (size_t)g->threads * GEN_WISH_BYTES;
     if (wish_needs_images(g->wishes)) {

@@ -8,6 +8,7 @@
 
 #include "backend/native.h"
 #include "ptera.h"
+#include "runtime/engine.h"
 #include "tools/fuzz/against.h"
 #include "tools/fuzz/gen.h"
 #include "tools/fuzz/image.h"
@@ -59,6 +60,18 @@ struct contents {
     size_t n;
 };
 
+/* All memory is multicast memory: of 64 bytes the first 16, whose replicas the others are. */
+static const char *find_replicas(uint64_t address, bool is_write, struct pt_replicas *replicas)
+{
+    enum { BYTES = 16, REPLICAS = GEN_WISH_BYTES / BYTES };
+    (void)is_write;
+    *replicas = (struct pt_replicas){
+        .first = address - address % GEN_WISH_BYTES, .bytes = BYTES, .n = REPLICAS};
+    for (unsigned i = 0; i < REPLICAS; i++)
+        replicas->at[i] = replicas->first + (uint64_t)i * BYTES;
+    return NULL;
+}
+
 static void open_levels(struct bench *bench)
 {
     static const char *const names[] = {"v4", "v3", "v2", "aarch64"};
@@ -73,7 +86,10 @@ static void open_levels(struct bench *bench)
             continue;
         if (bench->options->driver && bench->n_levels)
             continue;
-        bench->n_levels += ptera_engine_create(&options, &level->engine) == PTERA_OK;
+        if (ptera_engine_create(&options, &level->engine) != PTERA_OK)
+            continue;
+        level->engine->replicas = find_replicas;
+        bench->n_levels++;
     }
 }
 

@@ -61,6 +61,32 @@ static const char *source(struct gen *g, struct drawn *d, const struct pt_slot *
 /* A policy that createpolicy makes, for all lines: L2::evict_normal. */
 #define POLICY UINT64_C(0x1000000000000000)
 
+/* What is right for any instruction of the row, of counts and strides; NULL: all is. */
+static const char *bound_number(const struct drawn *d, const struct pt_slot *slot)
+{
+    bool is_value = slot->name == d->wish->group->letter &&
+                    (d->wish->class == CORNER_ZERO || d->wish->class == CORNER_GREATEST);
+    if (is_value || slot->kind > PT_SLOT_REG)
+        return NULL;
+    if (is_op(d, "mbarrier_") && pt_type_bits(pt_slot_type(slot, &d->form)) == 32)
+        return "1"; /* arrival, byte, parity, nanosecond */
+    if (is_op(d, "nanosleep"))
+        return "5";
+    if ((is_op(d, "wmma_load") && slot->name == 'b') ||
+        (is_op(d, "wmma_store") && slot->name == 'c'))
+        return strstr(d->spelling, ".b1 ") || strstr(d->spelling, "k128") ? "128"
+               : strstr(d->spelling, "k32")                               ? "32"
+                                                                          : "16";
+    return NULL;
+}
+
+static const char *number_source(struct gen *g, struct drawn *d, const char *number)
+{
+    const char *name = gen_format(g, "%%t%u", gen_temp(g));
+    add_line(g, d, gen_format(g, "add.u32 %s, %%nought32, %s;", name, number));
+    return name;
+}
+
 /* Numbers that only some values are right for; NULL: any is. */
 static const char *bound_source(struct gen *g, struct drawn *d, const struct pt_slot *slot)
 {
@@ -69,6 +95,9 @@ static const char *bound_source(struct gen *g, struct drawn *d, const struct pt_
     bool is_mask = pt_form_has(&d->form, PT_M_sync) && !(pt_op_effects(d->form.op) & PT_FX_CTA) &&
                    slot->name == pt_form_slot(&d->form, pt_form_operands(&d->form) - 1)->name;
     uint32_t coordinate;
+    const char *number = bound_number(d, slot);
+    if (number)
+        return number_source(g, d, number);
     if (corner_is_policy(&d->form, slot))
         return hide_value(g, d, GEN_D, POLICY);
     if (d->is_place && draw_coordinate(g, d, slot, &coordinate))
@@ -99,7 +128,10 @@ static bool add_constant(struct gen *g, struct drawn *d, const struct pt_slot *s
     bool is_thread_count = slot->name == 'b' && (pt_op_effects(d->form.op) & PT_FX_CTA);
     if (is_open || !draw_constant(g, slot, type, text, sizeof text))
         return false;
-    if (corner_is_policy(&d->form, slot))
+    const char *number = bound_number(d, slot);
+    if (number)
+        strcat(d->operands, number);
+    else if (corner_is_policy(&d->form, slot))
         strcat(d->operands, gen_format(g, "%llu", (unsigned long long)POLICY));
     else if (d->is_place && draw_coordinate(g, d, slot, &coordinate))
         strcat(d->operands, gen_format(g, "%d", (int32_t)coordinate));
@@ -150,9 +182,50 @@ static bool add_result(struct gen *g, struct drawn *d, const struct pt_slot *slo
 
 /* ---- memory ---------------------------------------------------------------------------------- */
 
-/* Where a thread may load and store STEP bytes: into %x<n>. NULL: not in this space. */
-static const char *own_place(struct gen *g, const struct drawn *d, unsigned n)
+/* A barrier of the thread's own, which is waiting for more than one arrival. */
+static const char *barrier_place(struct gen *g, struct drawn *d, unsigned n)
 {
+    bool is_generic = pt_form_space(&d->form) == PT_SPACE_GENERIC;
+    g->has_shared = true;
+    d->place = gen_temp(g);
+    return gen_format(g,
+                      "mov.u64 %%y%u, slots;\nmad.wide.u32 %%x%u, %%ltid, %u, %%y%u;\n%s"
+                      "%s.u64 %%x%u, %%x%u;",
+                      n, d->place, GEN_OWN, n,
+                      is_op(d, "mbarrier_init")
+                          ? ""
+                          : gen_format(g, "mbarrier.init.shared.b64 [%%x%u], %u;\n", d->place,
+                                       2 + gen_below(g, 6)),
+                      is_generic ? "cvta.shared" : "mov", n, d->place);
+}
+
+/* A matrix of the warp's: it loads from the table, and stores in what its threads have. A stride
+ * is for those of 16 columns and rows, or fewer. */
+static const char *matrix_place(struct gen *g, const struct drawn *d, unsigned n)
+{
+    enum pt_space space = pt_form_space(&d->form);
+    unsigned last = pt_form_operands(&d->form) - 1;
+    bool has_stride = pt_form_slot(&d->form, last)->kind == PT_SLOT_VALUE &&
+                      pt_type_bits(pt_slot_type(pt_form_slot(&d->form, last), &d->form)) == 32,
+         is_long = strstr(d->spelling, "m32n8") || strstr(d->spelling, "m8n32");
+    if ((has_stride && is_long) || (space != PT_SPACE_GLOBAL && space != PT_SPACE_GENERIC))
+        return NULL;
+    if (is_op(d, "wmma_load"))
+        return gen_format(g, "mov.u64 %%x%u, table;", n);
+    return gen_format(g,
+                      "mov.u32 %%t%u, %%laneid;\nsub.u32 %%t%u, %%gid, %%t%u;\n"
+                      "mad.wide.u32 %%x%u, %%t%u, %u, %%out;\nadd.s64 %%x%u, %%x%u, %zu;",
+                      n, n, n, n, n, GEN_WISH_BYTES, n, n, g->wish_at);
+}
+
+/* Where a thread may load and store STEP bytes: into %x<n>. NULL: not in this space. */
+static const char *own_place(struct gen *g, struct drawn *d, unsigned n)
+{
+    if (is_op(d, "mbarrier_"))
+        return barrier_place(g, d, n);
+    if (is_op(d, "wmma_"))
+        return matrix_place(g, d, n);
+    unsigned at = is_op(d, "multimem_") ? 0 : gen_below(g, GEN_WISH_BYTES / STEP);
     bool is_const = pt_form_space(&d->form) == PT_SPACE_CONST;
     if (is_const || is_op(d, "ld_nc") || is_op(d, "ldu")) {
         g->has_const |= is_const;
@@ -164,8 +237,7 @@ static const char *own_place(struct gen *g, const struct drawn *d, unsigned n)
     case PT_SPACE_GLOBAL:
     case PT_SPACE_GENERIC:
         return gen_format(g, "mad.wide.u32 %%x%u, %%gid, %u, %%out;\nadd.s64 %%x%u, %%x%u, %zu;", n,
-                          GEN_WISH_BYTES, n, n,
-                          g->wish_at + STEP * gen_below(g, GEN_WISH_BYTES / STEP));
+                          GEN_WISH_BYTES, n, n, g->wish_at + STEP * at);
     case PT_SPACE_SHARED:
     case PT_SPACE_SHARED_CLUSTER:
         g->has_shared = true;
@@ -202,7 +274,8 @@ static bool add_memory(struct gen *g, struct drawn *d, const struct pt_slot *slo
 {
     unsigned n = gen_temp(g), effects = pt_op_effects(d->form.op);
     const char *place = own_place(g, d, n);
-    bool is_own_global = place && strstr(place, "%out"), reads = effects & PT_FX_READ;
+    bool is_own_global = place && strstr(place, "%out") && !is_op(d, "wmma_"),
+         reads = effects & PT_FX_READ;
     bool has_offset = d->wish->class == CORNER_OFFSET || gen_chance(g, 30);
     if (!place || slot->n_sub > 1)
         return false;
@@ -215,6 +288,12 @@ static bool add_memory(struct gen *g, struct drawn *d, const struct pt_slot *slo
         add_line(g, d, gen_format(g, "add.s64 %%x%u, %%x%u, -%u;", n, n, STEP));
     strcat(d->operands, gen_format(g, has_offset ? "[%%x%u+%u]" : "[%%x%u]", n, STEP));
     return true;
+}
+
+/* Of CTAs of a cluster. */
+static bool is_shared_address(const struct drawn *d)
+{
+    return is_op(d, "mapa") || is_op(d, "getctarank");
 }
 
 /* ---- all ------------------------------------------------------------------------------------- */
@@ -246,7 +325,8 @@ bool draw_wanted(struct gen *g, struct drawn *d, const struct pt_slot *slot,
         break;
     case PT_SLOT_ADDR:
         ok = pt_type_bits(type) >= 32;
-        strcat(d->operands, "table");
+        g->has_shared |= is_shared_address(d);
+        strcat(d->operands, is_shared_address(d) ? "slots" : "table");
         break;
     case PT_SLOT_SINK_ONLY:
         ok = true;

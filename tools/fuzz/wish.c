@@ -10,15 +10,34 @@ enum { TRIES = 100 };
 
 /* ---- what is not made ------------------------------------------------------------------------ */
 
-static const struct reason {
+struct reason {
     const char *row;
     char letter;
     uint32_t classes;
     const char *why;
-} reasons[] = {
+};
+
+static const struct reason reasons[] = {
 #define REASON(row, letter, classes, why) {row, letter, classes, why},
 #include "tools/fuzz/reasons.def"
 };
+
+static const struct reason own[] = {
+#define OWN(row, letter, classes) {row, letter, classes, ""},
+#include "tools/fuzz/reasons.def"
+};
+
+/* The first of n that fits; NULL: none. */
+static const struct reason *find(const struct reason *r, size_t n, const struct corner_group *g,
+                                 enum corner_class class)
+{
+    const char *row = pt_op_id(g->op);
+    for (; n > 0; n--, r++)
+        if (!strncmp(row, r->row, strlen(r->row)) && (!r->letter || r->letter == g->letter) &&
+            (!r->classes || r->classes >> class & 1))
+            return r;
+    return NULL;
+}
 
 /* Registers of the generator's are of 16 to 64 bits, and of predicates. */
 static bool has_register(const struct corner_group *g)
@@ -29,14 +48,13 @@ static bool has_register(const struct corner_group *g)
 
 const char *wish_why_not(const struct corner_group *g, enum corner_class class)
 {
-    const char *row = pt_op_id(g->op);
-    for (size_t i = 0; i < sizeof reasons / sizeof *reasons; i++) {
-        const struct reason *r = &reasons[i];
-        if (!strncmp(row, r->row, strlen(r->row)) && (!r->letter || r->letter == g->letter) &&
-            (!r->classes || r->classes >> class & 1))
-            return r->why;
-    }
-    return has_register(g) ? NULL : "needs registers of 128 bits";
+    const struct reason *r = find(reasons, sizeof reasons / sizeof *reasons, g, class);
+    return r ? r->why : has_register(g) ? NULL : "needs registers of 128 bits";
+}
+
+bool wish_is_own(const struct corner_group *g, enum corner_class class)
+{
+    return find(own, sizeof own / sizeof *own, g, class);
 }
 
 bool wish_needs_image(enum pt_op op)
@@ -127,12 +145,22 @@ static bool has_effect(const struct drawn *d, uint32_t effects)
     return pt_op_effects(d->form.op) & effects;
 }
 
+/* The row makes of addresses what it makes. */
+static bool makes_address(const struct drawn *d)
+{
+    static const char *const rows[] = {"cvta", "mov_addr", "mapa", "createpolicy"};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        if (!strncmp(pt_op_id(d->form.op), rows[i], strlen(rows[i])))
+            return true;
+    return false;
+}
+
 /* What the instruction makes changes variables, where it is no address. */
 static const char *folded(struct gen *g, const struct drawn *d)
 {
     static const char *const suffix[] = {"pred", "b16", "b32", "b64"};
-    const char *text = "", *row = pt_op_id(d->form.op);
-    bool is_address = !strncmp(row, "cvta", 4) || !strncmp(row, "mov_addr", 8);
+    const char *text = "";
+    bool is_address = makes_address(d);
     for (unsigned i = 0; i < d->n_written && !is_address; i++) {
         char kind = d->written[i][1];
         enum gen_class class = kind == 'q'   ? GEN_P
@@ -162,6 +190,8 @@ static void surround(struct gen *g, const struct drawn *d, unsigned n, const cha
             gen_format(g, "add.cc.u32 %%t%u, %s, %s;\n", n, gen_dest(g, GEN_R), gen_dest(g, GEN_R));
     if (has_effect(d, PT_FX_CARRY_OUT))
         *behind = gen_format(g, "\naddc.u32 %%t%u, 0, 0;\nxor.b32 %%r0, %%r0, %%t%u;", n, n);
+    if (!strncmp(pt_op_id(d->form.op), "mbarrier_", 9) && d->place) /* its state has no meaning */
+        *behind = gen_format(g, "\nst.shared.v2.b64 [%%x%u], {0, 0};", d->place);
     if (is_target) { /* one thread stores, since all may store at one place */
         *before = gen_format(g, "setp.ne.u32 %%q%u, %%gid, 0;\n@%%q%u bra L%u_on;\n", n, n, n);
         *behind = gen_format(g, "\nL%u_on:", n);

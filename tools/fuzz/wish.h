@@ -7,6 +7,8 @@
 
 /* Why no kernel has the corner; NULL: kernels can have it. */
 const char *wish_why_not(const struct corner_group *group, enum corner_class class);
+/* Only kernels for Ptera's own engines can have it. */
+bool wish_is_own(const struct corner_group *group, enum corner_class class);
 /* The row is for textures or surfaces. */
 bool wish_needs_image(enum pt_op op);
 /* Some of the wishes are; NULL: there are none. */
