@@ -15,6 +15,7 @@ enum { OPERANDS_MOST = 40, NAME = 32, LANES = 32, LANE_STEP = 5 };
 /* An operand of an instruction: what it is in any case, and whose values are looked at. */
 struct operand {
     unsigned group;
+    enum pt_type of; /* elements that share a letter may have types of their own */
     uint32_t classes;
     char reg[NAME]; /* "": none */
 };
@@ -71,6 +72,7 @@ static void look_at_value(struct look *l, const struct pt_slot *slot,
     if (!x)
         return;
     enum pt_type type = pt_slot_type(slot, l->form);
+    x->of = type;
     x->classes = classes;
     if (operand->flags & (PT_OPND_NEG | PT_OPND_MINUS))
         x->classes |= 1u << CORNER_NEGATED;
@@ -156,7 +158,7 @@ static void take_step(void *ud, const ptera_step *step)
         uint32_t classes = x->classes;
         for (unsigned k = 0; *x->reg && k < step->n_values; k++)
             if (is_of(&step->values[k], x->reg))
-                classes |= corner_classes_of(corner_group_at(x->group)->of, step->values[k].low);
+                classes |= corner_classes_of(x->of, step->values[k].low);
         hit(o, x->group, classes);
     }
 }
