@@ -110,6 +110,16 @@ static bool draw_spelling(struct gen *g, struct drawn *d)
     return true;
 }
 
+/* Whose guard NVIDIA's assembler forgets, in part or wholly. */
+static bool forgets_guard(const struct drawn *d)
+{
+    static const char *const names[] = {"set.", "testp.", "vadd4.", "vsub4."};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (!strncmp(d->spelling, names[i], strlen(names[i])))
+            return true;
+    return false;
+}
+
 /* Memory may hold NaNs, whose bits GPUs choose; NVIDIA's assembler converts what narrow stores take
  * from wider registers, dies of narrow vectors of eight, knows no addresses of 32 bits, and some
  * matrices need all of their results. */
@@ -125,7 +135,9 @@ static bool suits_gpu(const struct drawn *d)
     return draw_is_for_gpu(d) && !(effects & PT_FX_ATOMIC && (has_float || is_loop)) &&
            !(is_narrow && (effects & PT_FX_WRITE || d->form.vec == 8)) &&
            !(is_matrix && d->wish->class == CORNER_SINK) &&
-           !(bits == 32 && !strncmp(pt_op_id(d->form.op), "cvta", 4));
+           !(d->wish->class == CORNER_GUARD && forgets_guard(d)) &&
+           !(bits == 32 && (!strncmp(pt_op_id(d->form.op), "cvta", 4) ||
+                            !strncmp(pt_op_id(d->form.op), "mov_addr", 8)));
 }
 
 static bool draw(struct gen *g, struct drawn *d, const struct gen_place *place)
