@@ -96,6 +96,37 @@ SOURCES = [
         ],
     ),
 ]
+# Textures and surfaces: chosen by themselves, so that others' choices stay as they were.
+IMAGES = [
+    (
+        "interp",
+        100,
+        [
+            "backend/semantics/%s.c" % n
+            for n in (
+                "texture",
+                "texture_block",
+                "texture_bptc",
+                "texture_cube",
+                "texture_filter",
+                "texture_level",
+                "surface",
+            )
+        ]
+        + ["backend/semantics/%s.h" % n for n in ("texture_filter_wide", "texture_wide")]
+        + [
+            "backend/interp/%s.c" % n
+            for n in (
+                "texture",
+                "texture_point",
+                "texture_sample",
+                "texture_wide",
+                "surface",
+                "image_query",
+            )
+        ],
+    )
+]
 HEAD = """/* Defects: seed.py. */
 #ifndef PT_SEEDED
 extern char *getenv(const char *); /* a header would fix what later ones declare */
@@ -279,9 +310,9 @@ def one_line(text):
     return re.sub(r"\s+", " ", text)
 
 
-def all_defects(source):
+def all_defects(source, sources):
     """(path, begin, end, class, changed, engine, expression) of all files, each once."""
-    for engine, _, files in SOURCES:
+    for engine, _, files in sources:
         for path in files:
             text = open(os.path.join(source, path)).read()
             seen = set()
@@ -305,10 +336,10 @@ def take(groups, want):
     return taken
 
 
-def choose(source, count, seed):
+def choose(source, count, seed, sources):
     """Defects spread over classes and files alike, in a random order of each."""
-    groups = {engine: {} for engine, *_ in SOURCES}
-    for d in all_defects(source):
+    groups = {engine: {} for engine, *_ in sources}
+    for d in all_defects(source, sources):
         path, _, _, name, changed, engine, expression = d
         key = "%d %s %s %s" % (seed, path, expression, changed)
         order = hashlib.sha256(key.encode()).hexdigest()
@@ -317,7 +348,7 @@ def choose(source, count, seed):
         for files in engine.values():
             for v in files.values():
                 v.sort()
-    return [d for engine, share, _ in SOURCES for d in take(groups[engine], count * share // 100)]
+    return [d for engine, share, _ in sources for d in take(groups[engine], count * share // 100)]
 
 
 def nearest(candidates, line, line_of):
@@ -328,7 +359,7 @@ def nearest(candidates, line, line_of):
 def recorded(source, rows):
     """Those of a table (seeded.tsv, and what found them) that the sources still have."""
     places, chosen = {}, []
-    for d in all_defects(source):
+    for d in all_defects(source, SOURCES + IMAGES):
         places.setdefault((d[0], one_line(d[6]), one_line(d[4])), []).append(d)
     for row in rows:
         alike = places.get((row[2], row[5], row[6]), [])

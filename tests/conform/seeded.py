@@ -2,7 +2,7 @@
 """Whether defects of semantics and emitters are found by the conformance suite, or by random
 kernels (seed.py makes the defects).
 
-    seeded.py build SOURCE WORK [--count N] [--seed N]
+    seeded.py build SOURCE WORK [--count N] [--seed N] [--images]
         a copy of the sources with N defects and a fourth more (some do not compile), compiled
     seeded.py run WORK SUITE [--only N,...] [--limit SECONDS] [--engine interp|jit]
         each defect through `ptera conform` and, where its kernels find nothing, `ptera fuzz`;
@@ -68,6 +68,8 @@ CHAPTERS = {
     "mufu": "golden/fp32/64,exhaust,mufu",
     "parts": "golden/fp32/64,chain",
     "nan_order": "golden/fp32/64,chain,atomic",
+    "surface": "surface",
+    "image_query": "surface",
 }
 FOLDERS = [
     "CMakeLists.txt",
@@ -151,7 +153,8 @@ def build(a):
     if a.table:
         chosen = seed.recorded(a.source, read_table(a.table))
     else:  # more than are wanted, since some do not compile
-        chosen = seed.choose(a.source, a.count * 5 // 4, a.seed)
+        sources = seed.IMAGES if a.images else seed.SOURCES
+        chosen = seed.choose(a.source, a.count * 5 // 4, a.seed, sources)
     kept = os.path.join(a.work, "dropped")
     dropped = set(map(int, open(kept).read().split())) if os.path.exists(kept) else set()
     while True:
@@ -256,10 +259,13 @@ class Looker:
     def look(self, number, engine, file):
         """Who finds it, after how many seconds of looking."""
         begun = time.monotonic()
-        near = CHAPTERS.get(os.path.basename(file).split(".")[0])
+        name = os.path.basename(file).split(".")[0]
+        near = "texture" if name.startswith("texture") else CHAPTERS.get(name)
         # Native code is slow to make: what is near goes first. What a CPU has as instructions is
         # computed otherwise at lower levels.
-        if engine == "jit":
+        if near in ("texture", "surface"):
+            steps = [("quick", "", near)] + [("full", cpu, near) for cpu in LEVELS]
+        elif engine == "jit":
             steps = [(how, cpu, near) for how in ("quick", "full") for cpu in LEVELS]
             steps += [("quick", "", SETS), ("full", "", SETS)]
         else:
@@ -376,6 +382,7 @@ def main():
     b = command("build", build, "source", "work")
     b.add_argument("--count", type=int, default=200)
     b.add_argument("--seed", type=int, default=1)
+    b.add_argument("--images", action="store_true", help="of textures and surfaces alone")
     b.add_argument("--table", help="the defects of a table, that the sources still have")
     r = command("run", run, "work", "suite")
     r.add_argument("--only", default="", help="numbers, between commas")
