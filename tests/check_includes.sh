@@ -62,8 +62,8 @@ runtime="$runtime|runtime/cuda/device_runtime.def"
 check tools "tools/|frontend/(cubin|fatbin|link_text).h|$runtime|ir/|ptera(_trace)?.h" \
     fuzz conform litmus
 check tools/fuzz \
-    'tools/fuzz/|tools/conform/driver.h|frontend/parse.h|ir/|backend/(native|semantics/surface).h|runtime/engine.h'\
-'|ptera(_trace)?.h'
+    'tools/fuzz/|tools/conform/driver.h|frontend/parse.h|ir/|backend/(native|semantics/surface).h'\
+'|runtime/engine.h|ptera(_trace)?.h'
 check tools/conform 'tools/(conform/|file/read.h)|runtime/cuda/abi.h'
 check tools/file 'tools/file/'
 check tools/litmus 'tools/litmus/|tools/conform/launch.h|ptera.h'
