@@ -71,7 +71,8 @@ struct ptera_engine {
     ptera_backend tier; /* that runs launches which do not say */
     bool async_late;    /* all launches put asynchronous copies off */
     unsigned threads;
-    atomic_uint busy; /* of them: workers of launches under way */
+    atomic_uint busy;                    /* of them: workers of launches under way */
+    atomic_uint_fast64_t interpreted_ns; /* that they have interpreted so far what may be native */
     size_t stack_bytes;
     bool fmad, allow_fork;
     double compile_seconds; /* this and what follows: struct pt_native_limits */

@@ -64,6 +64,7 @@ void pt_hot_count(struct pt_job *job, uint64_t *since)
     *since = now;
     if (!ns)
         return;
+    atomic_fetch_add(&job->engine->interpreted_ns, ns);
     uint64_t all = atomic_fetch_add(&job->kernel->interpreted_ns, ns) + ns;
     if (all < HOT_NS || atomic_load(&job->version))
         return;

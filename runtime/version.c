@@ -145,10 +145,21 @@ void pt_version_put(ptera_engine *engine, struct pt_version *v)
 /* What the cache has is looked for when a kernel has been interpreted for LOOK_NS. Else it is
  * compiled, which takes long, and longer the more code it is: when it has been interpreted for a
  * part of what that takes, where launches leave a worker idle, by a compiler that gives way to all
- * others; when it has been for a sixth of it, at usual priority. A program of many kernels that are
- * launched a few times is over before.
+ * others; when it has been for a larger part, at usual priority.
+ *
+ * How long a program goes on nobody knows: most likely about as long as it has so far. So in one
+ * that is young, by what its workers have interpreted, nothing is taken from them; not even the
+ * opening of the compiler's library, some 8 ms, to look into the cache for what no earlier run
+ * has left. In one that is not old, a kernel is compiled after half of what that takes, and few at
+ * once; later after a sixth.
  * Zen 4, 2026-11-25: compiling takes some 0.7 ms an instruction of PTX. */
-enum { LOOK_NS = 2000000, BEGIN_NS = 50000, URGENT_NS = 120000 /* an instruction */ };
+enum {
+    LOOK_NS = 2000000,
+    BEGIN_NS = 50000, /* an instruction, and so on */
+    SOON_NS = 350000,
+    URGENT_NS = 120000
+};
+static const uint64_t LOOK_AGE_NS = 200000000, YOUNG_NS = 400000000, OLD_NS = 4000000000;
 
 /* In so few instructions there is nothing to give way with. */
 enum { SMALL = 64 };
@@ -160,16 +171,33 @@ uint64_t pt_version_heat(const struct pt_version *v)
     return atomic_load(&kernel->interpreted_ns) + (since && since < now ? now - since : 0);
 }
 
+/* Of the program, with what its kernel is running now. */
+static uint64_t age_of(const struct pt_version *v)
+{
+    const ptera_kernel *kernel = v->made_for.kernel;
+    return atomic_load(&kernel->module->engine->interpreted_ns) + pt_version_heat(v) -
+           atomic_load(&kernel->interpreted_ns);
+}
+
 bool pt_version_is_warm(const struct pt_version *v)
 {
-    return pt_version_heat(v) >= LOOK_NS;
+    return pt_version_heat(v) >= LOOK_NS && age_of(v) >= LOOK_AGE_NS;
+}
+
+bool pt_version_is_old(const struct pt_version *v)
+{
+    return age_of(v) >= OLD_NS;
 }
 
 bool pt_version_is_hot(const struct pt_version *v, bool is_urgent)
 {
     const ptera_kernel *kernel = v->made_for.kernel;
-    uint64_t n = kernel->module->ir.funcs.v[kernel->func].insns.n;
-    return pt_version_heat(v) >= LOOK_NS + n * (is_urgent && n > SMALL ? URGENT_NS : BEGIN_NS);
+    uint64_t n = kernel->module->ir.funcs.v[kernel->func].insns.n, each = BEGIN_NS;
+    if (is_urgent && age_of(v) < YOUNG_NS)
+        return false;
+    if (is_urgent && n > SMALL)
+        each = pt_version_is_old(v) ? URGENT_NS : SOON_NS;
+    return pt_version_heat(v) >= LOOK_NS + n * each;
 }
 
 /* ---- making one ------------------------------------------------------------------------------ */

@@ -16,6 +16,15 @@ static unsigned most_compiling(const ptera_engine *engine)
     return most < PT_COMPILING_MOST ? most : PT_COMPILING_MOST;
 }
 
+/* At usual priority. */
+static unsigned most_urgent(const ptera_engine *engine, const struct pt_version *v)
+{
+    unsigned most = most_compiling(engine), few = engine->threads / 4;
+    if (pt_version_is_old(v) || few >= most)
+        return most;
+    return few ? few : 1;
+}
+
 /* What is not hot enough begins where launches leave a worker idle; of what was hot in an earlier
  * run, and is not yet in this one, half as many at once. */
 static bool may_begin(ptera_engine *engine, const struct pt_version *v)
@@ -25,7 +34,7 @@ static bool may_begin(ptera_engine *engine, const struct pt_version *v)
     if (!atomic_load(&v->is_missing))
         return v->is_profiled || pt_version_is_warm(v);
     if (pt_version_is_hot(v, true))
-        return n[false] < most;
+        return n[false] < most_urgent(engine, v);
     if (atomic_load(&engine->busy) >= engine->threads)
         return false;
     return pt_version_is_hot(v, false) ? n[true] < most
