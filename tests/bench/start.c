@@ -180,6 +180,13 @@ static void compare(const struct program *p, int rounds)
     fflush(stdout);
 }
 
+/* Or one of those that the name is the beginning of: "many". */
+static bool is_named(const struct program *p, const char *name)
+{
+    size_t n = strlen(name);
+    return !strncmp(name, p->name, n) && (p->name[n] == 0 || p->name[n] == '-');
+}
+
 int main(int argc, char **argv)
 {
     const int n = sizeof programs / sizeof *programs;
@@ -195,7 +202,7 @@ int main(int argc, char **argv)
     printf("program     turns  interpreted    empty:    empty:\n"
            "                         alone   interp.    second\n");
     for (int i = 0; i < n; i++)
-        if (argc < 3 || !strncmp(argv[2], programs[i].name, strlen(argv[2])))
+        if (argc < 3 || is_named(&programs[i], argv[2]))
             compare(&programs[i], rounds);
     return 0;
 }
