@@ -179,9 +179,9 @@ static uint64_t age_of(const struct pt_version *v)
            atomic_load(&kernel->interpreted_ns);
 }
 
-bool pt_version_is_warm(const struct pt_version *v)
+bool pt_version_is_warm(const struct pt_version *v, bool is_idle)
 {
-    return pt_version_heat(v) >= LOOK_NS && age_of(v) >= LOOK_AGE_NS;
+    return pt_version_heat(v) >= LOOK_NS && (is_idle || age_of(v) >= LOOK_AGE_NS);
 }
 
 bool pt_version_is_old(const struct pt_version *v)

@@ -58,8 +58,8 @@ void pt_version_remove(ptera_engine *engine, struct pt_version *version);
 
 /* For how long its kernel has been interpreted, in ns. */
 uint64_t pt_version_heat(const struct pt_version *version);
-/* Long enough to look for it in the cache. */
-bool pt_version_is_warm(const struct pt_version *version);
+/* Long enough to look for it in the cache. `is_idle`: nobody has to wait for that. */
+bool pt_version_is_warm(const struct pt_version *version, bool is_idle);
 /* The program has interpreted so much that compilers may take their part of the processors. */
 bool pt_version_is_old(const struct pt_version *version);
 /* Long enough to compile it where a worker is idle, or, if that is urgent, at usual priority. Of a

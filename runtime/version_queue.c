@@ -25,6 +25,13 @@ static unsigned most_urgent(const ptera_engine *engine, const struct pt_version 
     return few ? few : 1;
 }
 
+/* Launches leave a worker idle. One that has just begun does not count its workers yet. */
+static bool is_idle(const ptera_engine *engine, const struct pt_version *v)
+{
+    unsigned busy = atomic_load(&engine->busy);
+    return busy < engine->threads && (busy || !atomic_load(&v->made_for.kernel->running_since));
+}
+
 /* What is not hot enough begins where launches leave a worker idle; of what was hot in an earlier
  * run, and is not yet in this one, half as many at once. */
 static bool may_begin(ptera_engine *engine, const struct pt_version *v)
@@ -32,10 +39,10 @@ static bool may_begin(ptera_engine *engine, const struct pt_version *v)
     const unsigned *n = engine->version_queue.n_compiling;
     const unsigned most = most_compiling(engine);
     if (!atomic_load(&v->is_missing))
-        return v->is_profiled || pt_version_is_warm(v);
+        return v->is_profiled || pt_version_is_warm(v, is_idle(engine, v));
     if (pt_version_is_hot(v, true))
         return n[false] < most_urgent(engine, v);
-    if (atomic_load(&engine->busy) >= engine->threads)
+    if (!is_idle(engine, v))
         return false;
     return pt_version_is_hot(v, false) ? n[true] < most
                                        : v->is_profiled && n[true] < (most + 1) / 2;
