@@ -8,6 +8,7 @@
 #include "backend/jit/analysis/insn_info.h"
 #include "backend/jit/bitset.h"
 #include "backend/jit/jit.h"
+#include "backend/jit/llvm/cpu.h"
 #include "backend/jit/tune.h"
 #include "backend/order.h"
 #include "ir/bits.h"
@@ -414,14 +415,15 @@ bool jit_loops_is_loading(const struct jit_facts *a, uint32_t block)
 {
     const struct pt_block *b = &a->unit->f->blocks.v[block];
     const struct pt_insn *last = &a->unit->f->insns.v[jit_insn_info_last(a, block)];
-    uint32_t loads = 0;
+    uint32_t loads = 0,
+             most = a->unit->cpu->has_gather ? JIT_LOADING_INSNS_GATHERED : JIT_LOADING_INSNS;
     if (a->uniformity->branch[block] <= PT_LEVEL_GROUP ||
         pt_insn_form(a->unit->m, last)->op != PT_OP_bra || !last->guard || b->next == block ||
         a->unit->f->operands.v[last->operands].index != block)
         return false;
     for (uint32_t i = b->first; i < b->first + b->count - 1; i++)
         loads += jit_loops_load_base(a, &a->unit->f->insns.v[i]) != NULL;
-    return loads * JIT_LOADING_INSNS >= b->count && !is_chained(a, block);
+    return loads * most >= b->count && !is_chained(a, block);
 }
 
 static bool is_of_grid(const struct jit_facts *a, const struct pt_operand *o, unsigned depth)
