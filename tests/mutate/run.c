@@ -23,6 +23,7 @@ enum {
     HANG_SECONDS = 20,        /* beyond the limit */
     PLACE_TEXT = 200,
     LOADS = 4, /* that fail one after the other */
+    STANDS = 4,
     CLOCK_STEP = 0x1e3779b1
 };
 
@@ -55,13 +56,15 @@ static const struct way
 struct outcome {
     ptera_result result;
     bool is_native;
-    bool is_load;     /* the instruction that failed */
-    bool is_dear;     /* PTERA_ERROR_TIMEOUT, while it was compiled */
-    bool is_parted;   /* lanes of a warp that do not come together, or that their own mask leaves
+    bool is_load;   /* the instruction that failed */
+    bool is_dear;   /* PTERA_ERROR_TIMEOUT, while it was compiled */
+    bool is_parted; /* lanes of a warp that do not come together, or that their own mask leaves
                        * out */
-    uint64_t address; /* PTERA_ERROR_ILLEGAL_ADDRESS */
-    unsigned line;    /* where it failed; 0: nowhere */
-    uint64_t places;  /* made of the variables' addresses */
+    bool is_copy;   /* what failed is an asynchronous copy */
+    unsigned stands[STANDS]; /* lines where lanes wait that do not come together; 0: no more */
+    uint64_t address;        /* PTERA_ERROR_ILLEGAL_ADDRESS */
+    unsigned line;           /* where it failed; 0: nowhere */
+    uint64_t places;         /* made of the variables' addresses */
     size_t n;
     uint8_t *bytes; /* buffers, then variables */
     char error[160];
@@ -172,25 +175,41 @@ static void shape_launch(ptera_launch *launch, const ptera_kernel_properties *p,
     launch->shared_bytes = p->shared_bytes < 128 << 10 ? 4096 : 0;
 }
 
-/* The line of PTX that a report of several lines has as its second. */
-static bool names_load(const char *text)
+/* Whether the line of PTX that a report of several lines has as its second begins so. */
+static bool names(const char *text, const char *opcode)
 {
     const char *line = strchr(text, '\n');
     line = line ? line + 1 + strspn(line + 1, " ") : "";
     if (*line == '@')
         line += strcspn(line, " \n"), line += strspn(line, " ");
-    return !strncmp(line, "ld.", 3);
+    return !strncmp(line, opcode, strlen(opcode));
+}
+
+static unsigned number_behind(const char *text, const char *before)
+{
+    return (unsigned)strtoul(text + strlen(before), NULL, 10);
+}
+
+/* The lines that a report names: where it failed, then where lanes stand. */
+static void read_lines(const char *text, struct outcome *o)
+{
+    static const char before[] = "mutant.ptx:";
+    const char *at = strstr(text, before);
+    o->line = at ? number_behind(at, before) : 0;
+    for (int i = 0; at && o->is_parted && i < STANDS; i++)
+        if ((at = strstr(at + 1, before)) != NULL)
+            o->stands[i] = number_behind(at, before);
 }
 
 static void read_error(const ptera_engine *engine, struct outcome *o)
 {
     const char *text = ptera_engine_error(engine), *address = strstr(text, "illegal address 0x");
-    o->is_load = names_load(text);
+    o->is_load = names(text, "ld.");
+    o->is_copy = names(text, "cp.async.");
     o->is_dear = o->result == PTERA_ERROR_TIMEOUT && strstr(text, "while it was compiled");
     o->is_parted = strstr(text, PT_STRANGERS) || strstr(text, PT_PARTED_LANES);
     snprintf(o->error, sizeof o->error, "%.*s", (int)strcspn(text, "\n"), text);
-    const char *line = strstr(text, "mutant.ptx:");
-    o->line = line ? (unsigned)strtoul(line + strlen("mutant.ptx:"), NULL, 10) : 0;
+    read_lines(text, o);
     o->address =
         address ? strtoull(address + strlen("illegal address "), NULL, 16) : UINT64_MAX / 3;
 }
@@ -383,6 +402,31 @@ static bool is_without_loads(const struct trial *t, const struct outcome *first,
     return now.result == o->result;
 }
 
+/* Without the copy that fails it leaves what native code does: nobody reads what was copied. */
+static bool is_without_copy(const struct trial *t, const struct outcome *first,
+                            const struct outcome *o)
+{
+    struct trial other = *t;
+    struct outcome now = {0};
+    char *text = first->is_copy ? vary_without(t->text, first->line) : NULL;
+    other.text = text;
+    other.bytes = text ? strlen(text) : 0;
+    if (text)
+        now = run_way(&other, &isolated);
+    bool is_alike = text && is_same(&now, o);
+    free(now.bytes);
+    free(text);
+    return is_alike;
+}
+
+static bool stands_at(const struct outcome *o, unsigned line)
+{
+    for (int i = 0; i < STANDS; i++)
+        if (line && o->stands[i] == line)
+            return true;
+    return false;
+}
+
 /* Another thread's fault, at what comes before: native code takes several warps through a block
  * before the next one. */
 static bool is_of_another(const struct trial *t, const struct outcome *first,
@@ -426,12 +470,14 @@ static enum kernel_kind find_excuse(const struct trial *t, const struct outcome 
     bool is_behind = first->result == PTERA_OK || (o->line && o->line < first->line);
     if (is_elsewhere(first, o))
         return KERNEL_ELSEWHERE;
-    if (o->is_parted && is_behind)
+    if (o->is_parted && (is_behind || stands_at(o, first->line)))
         return KERNEL_PARTED;
     /* what is left of the load: another thread's */
     bool is_alignment = o->result == PTERA_ERROR_MISALIGNED_ADDRESS && o->line == first->line;
     if (is_at_fault(first) &&
         (o->result == PTERA_OK || is_alignment || is_without_loads(t, first, o)))
+        return KERNEL_UNREAD;
+    if (is_without_copy(t, first, o))
         return KERNEL_UNREAD;
     if (is_of_another(t, first, o) || differs(t, &turns, strdup(t->text), first))
         return KERNEL_ORDER;

@@ -34,6 +34,11 @@ bool jit_sync_points_is_agreed(const struct jit_facts *a, const struct pt_operan
            (o->kind == PT_OPND_REG && a->uniformity->regs[o->index].level <= PT_LEVEL_GROUP);
 }
 
+static bool is_op(const struct jit_facts *a, uint32_t block, enum pt_op op)
+{
+    return pt_insn_form(a->unit->m, jit_insn_info_first(a, block))->op == op;
+}
+
 static bool is_of_warp(const struct jit_facts *a, uint32_t block)
 {
     const struct pt_form *form = pt_insn_form(a->unit->m, jit_insn_info_first(a, block));
@@ -67,7 +72,7 @@ bool jit_sync_points_part_warps(struct jit_facts *a)
 
 bool jit_sync_points_is_warp_barrier(const struct jit_facts *a, uint32_t block)
 {
-    return pt_insn_form(a->unit->m, jit_insn_info_first(a, block))->op == PT_OP_bar_warp_sync;
+    return is_op(a, block, PT_OP_bar_warp_sync);
 }
 
 bool jit_sync_points_is_aligned(const struct pt_form *form)
@@ -97,11 +102,20 @@ static bool can_come_together(const struct jit_facts *a, uint32_t block)
     return goes_on ? !is_left_alone(a, block) : !jit_set_has(a->uniformity->stuck, block);
 }
 
+/* Where lanes stop each for itself, as far as was known before. */
+struct each {
+    bool at_warp_barrier, at_cluster_arrival;
+};
+
 /* How lanes must stop at the block, as far as is known now; `asked`: as far as was known before. */
-static enum pt_stop ask(struct jit_facts *a, uint32_t block, enum pt_stop asked, bool is_each)
+static enum pt_stop ask(struct jit_facts *a, uint32_t block, enum pt_stop asked,
+                        const struct each *each)
 {
     if (asked == PT_STOP_EACH)
         return asked;
+    /* those that have not arrived go on, and the others stay */
+    if (each->at_cluster_arrival && is_op(a, block, PT_OP_barrier_cluster_wait))
+        return PT_STOP_EACH;
     if (jit_insn_info_is_sync(a, block))
         return can_come_together(a, block) ? PT_STOP_ALL : PT_STOP_EACH;
     if (!is_of_warp(a, block))
@@ -111,18 +125,22 @@ static enum pt_stop ask(struct jit_facts *a, uint32_t block, enum pt_stop asked,
                : names_all(a, block) ? PT_STOP_ALL
                                      : PT_STOP_EACH;
     bool meets_others = jit_sync_points_is_warp_barrier(a, block) &&
-                        (is_each || jit_set_has(a->uniformity->stuck, block));
+                        (each->at_warp_barrier || jit_set_has(a->uniformity->stuck, block));
     return meets_others ? PT_STOP_EACH : asked;
 }
 
 /* True if more is asked of a block than was. */
 static bool ask_all(struct jit_facts *a, uint8_t *asked)
 {
-    bool is_more = false, is_each = false;
-    for (uint32_t b = 0; b < a->unit->f->blocks.n; b++)
-        is_each |= jit_sync_points_is_warp_barrier(a, b) && asked[b] == PT_STOP_EACH;
+    bool is_more = false;
+    struct each each = {false, false};
     for (uint32_t b = 0; b < a->unit->f->blocks.n; b++) {
-        enum pt_stop stop = ask(a, b, (enum pt_stop)asked[b], is_each);
+        bool is_each = asked[b] == PT_STOP_EACH;
+        each.at_warp_barrier |= is_each && jit_sync_points_is_warp_barrier(a, b);
+        each.at_cluster_arrival |= is_each && is_op(a, b, PT_OP_barrier_cluster_arrive);
+    }
+    for (uint32_t b = 0; b < a->unit->f->blocks.n; b++) {
+        enum pt_stop stop = ask(a, b, (enum pt_stop)asked[b], &each);
         is_more |= stop != asked[b];
         asked[b] = (uint8_t)stop;
     }
