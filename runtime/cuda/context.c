@@ -324,6 +324,8 @@ static CUresult get_device(CUdevice *device, CUcontext given)
 {
     CUcontext ctx;
     CUresult r = or_current(given, &ctx);
+    if (r == CUDA_ERROR_CONTEXT_IS_DESTROYED) /* what is given; NVIDIA's driver tells, too */
+        r = pt_cu_current_get_any(&ctx);
     if (r == CUDA_SUCCESS && !device)
         r = CUDA_ERROR_INVALID_VALUE;
     if (r == CUDA_SUCCESS)
@@ -438,6 +440,8 @@ static CUresult get_api_version(CUcontext given, unsigned *version)
 {
     CUcontext ctx;
     CUresult r = given ? pt_cu_context_list_check(given, &ctx) : pt_cu_current_get_any(&ctx);
+    if (given && r == CUDA_ERROR_CONTEXT_IS_DESTROYED) /* as an H100's driver has it */
+        r = CUDA_ERROR_INVALID_CONTEXT;
     if (r == CUDA_SUCCESS && !version)
         r = CUDA_ERROR_INVALID_VALUE;
     if (r == CUDA_SUCCESS)

@@ -30,13 +30,35 @@ void pt_cu_context_list_leave(CUcontext ctx)
         alive = ctx->next;
 }
 
+/* ---- those that are gone --------------------------------------------------------------------- */
+
+/* Addresses only: what lies there now is somebody else's. One before these is as a wild one. */
+enum { GONE_KEPT = 256 };
+static const struct CUctx_st *gone[GONE_KEPT];
+static unsigned n_gone;
+
+void pt_cu_context_list_bury(CUcontext ctx)
+{
+    gone[n_gone++ % GONE_KEPT] = ctx;
+}
+
+static CUresult check_gone(const struct CUctx_st *given)
+{
+    for (unsigned i = 0; given && i < GONE_KEPT; i++)
+        if (gone[i] == given)
+            return CUDA_ERROR_CONTEXT_IS_DESTROYED;
+    return CUDA_ERROR_INVALID_CONTEXT;
+}
+
+/* ---- what is given --------------------------------------------------------------------------- */
+
 CUresult pt_cu_context_list_check(CUcontext given, CUcontext *whole)
 {
     CUresult r = pt_cu_driver_check();
     if (r != CUDA_SUCCESS)
         return r;
     if (!pt_cu_handle_is(given, PT_CU_CONTEXT) && !pt_cu_handle_is(given, PT_CU_GREEN_CONTEXT))
-        return CUDA_ERROR_INVALID_CONTEXT;
+        return check_gone(given);
     *whole = given->whole;
     return given->is_alive && given->whole->is_alive ? CUDA_SUCCESS
                                                      : CUDA_ERROR_CONTEXT_IS_DESTROYED;

@@ -50,6 +50,8 @@ struct CUctx_st {
 CUcontext pt_cu_context_list_next(CUcontext ctx);
 void pt_cu_context_list_enter(CUcontext ctx);
 void pt_cu_context_list_leave(CUcontext ctx);
+/* The object of a destroyed context goes; its handle is known as that. */
+void pt_cu_context_list_bury(CUcontext ctx);
 /* Whether what is given is a live context, or a green one, which are no context's in the list;
  * `whole` is what it is (of). */
 CUresult pt_cu_context_list_check(CUcontext given, CUcontext *whole);

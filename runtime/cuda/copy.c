@@ -64,12 +64,15 @@ CUresult pt_cu_copy_row_op(CUdeviceptr to, CUdeviceptr from, size_t bytes, struc
     return row_op(ANY, to, ANY, from, bytes, op);
 }
 
-/* Pooled and mapped memory is copied where the stream's device may use it, other memory for all. */
-static bool is_granted(enum side side, uint64_t address, CUcontext ctx, bool is_written)
+/* Pooled and mapped memory is copied where the current context's device may use it, whichever the
+ * stream's is; other memory for all. */
+static bool is_granted(enum side side, uint64_t address, bool is_written)
 {
+    CUcontext ctx;
     const struct pt_cu_range *range = side == NAMED ? NULL : pt_cu_range_find(address);
     return !range || range->memory == PT_CU_DEVICE ||
-           pt_cu_range_is_reached(range, ctx->device, ctx->peers, is_written);
+           (pt_cu_current_get(&ctx) == CUDA_SUCCESS &&
+            pt_cu_range_is_reached(range, ctx->device, ctx->peers, is_written));
 }
 
 static CUresult copy_row(CUstream null, CUstream given, bool is_async, enum side to_side,
@@ -83,8 +86,7 @@ static CUresult copy_row(CUstream null, CUstream given, bool is_async, enum side
     r = row_op(to_side, to, from_side, from, bytes, &op);
     if (r != CUDA_SUCCESS)
         return r;
-    if (!is_granted(to_side, to, stream->ctx, true) ||
-        !is_granted(from_side, from, stream->ctx, false))
+    if (!is_granted(to_side, to, true) || !is_granted(from_side, from, false))
         return CUDA_ERROR_INVALID_VALUE;
     if (!is_async && stream->capture)
         return pt_cu_capture_forbid(stream);
@@ -247,11 +249,11 @@ CUresult pt_cu_copy_op(const CUDA_MEMCPY3D *m, struct pt_cu_op *op, bool *is_pag
 }
 
 /* `is_named`: the call names the contexts of both ends. */
-static bool is_box_granted(const struct pt_cu_op *op, CUcontext ctx, bool is_named)
+static bool is_box_granted(const struct pt_cu_op *op, bool is_named)
 {
     enum side side = is_named ? NAMED : ANY;
-    return is_granted(side, (uintptr_t)op->copy.to, ctx, true) &&
-           is_granted(side, (uintptr_t)op->copy.from, ctx, false);
+    return is_granted(side, (uintptr_t)op->copy.to, true) &&
+           is_granted(side, (uintptr_t)op->copy.from, false);
 }
 
 static CUresult copy_box(CUstream null, CUstream given, bool is_async, const CUDA_MEMCPY3D *m,
@@ -265,7 +267,7 @@ static CUresult copy_box(CUstream null, CUstream given, bool is_async, const CUD
         r = m ? pt_cu_copy_op(m, &op, &is_pageable) : CUDA_ERROR_INVALID_VALUE;
     if (r != CUDA_SUCCESS || !op.copy.width)
         return r;
-    if (!is_box_granted(&op, stream->ctx, is_named))
+    if (!is_box_granted(&op, is_named))
         return CUDA_ERROR_INVALID_VALUE;
     if (!is_async && stream->capture)
         return pt_cu_capture_forbid(stream);

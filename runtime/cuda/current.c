@@ -11,8 +11,10 @@
 
 void pt_cu_current_unref(CUcontext ctx)
 {
-    if (--ctx->refs == 0 && !ctx->is_alive && !ctx->is_primary)
-        pt_cu_handle_delete(ctx);
+    if (--ctx->refs || ctx->is_alive || ctx->is_primary)
+        return;
+    pt_cu_context_list_bury(ctx);
+    pt_cu_handle_delete(ctx);
 }
 
 CUcontext pt_cu_current_handle(void)

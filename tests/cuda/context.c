@@ -58,6 +58,44 @@ static void check_stack(void)
              CUDA_ERROR_INVALID_VALUE);
 }
 
+/* The handle of a context that was destroyed, when nothing of it is left. */
+static void check_gone(void)
+{
+    CUcontext ctx, gone;
+    CUevent event;
+    CUdevice device;
+    CUdeviceptr p;
+    CUgraph graph;
+    CUgraphNode node;
+    unsigned version;
+    unsigned long long id;
+    OK(cuCtxCreate_v2(&ctx, 0, 0));
+    OK(cuEventCreate(&event, 0));
+    OK(cuMemAlloc_v2(&p, 64));
+    OK(cuGraphCreate(&graph, 0));
+    CUDA_MEMSET_NODE_PARAMS set = {p, 0, 0, 4, 1, 1};
+    OK(cuCtxCreate_v2(&gone, 0, 1));
+    OK(cuCtxDestroy_v2(gone));
+    OK(cuCtxSetCurrent(ctx));
+    const CUresult want = CUDA_ERROR_CONTEXT_IS_DESTROYED;
+    CHECK_CU(cuCtxSetCurrent(gone), want);
+    CHECK_CU(cuCtxPushCurrent_v2(gone), want);
+    CHECK_CU(cuCtxGetId(gone, &id), want);
+    CHECK_CU(cuCtxSynchronize_v2(gone), want);
+    CHECK_CU(cuCtxRecordEvent(gone, event), want);
+    CHECK_CU(cuCtxWaitEvent(gone, event), want);
+    CHECK_CU(cuCtxEnablePeerAccess(gone, 0), want);
+    CHECK_CU(cuCtxDisablePeerAccess(gone), want);
+    CHECK_CU(cuMemcpyPeer(p, gone, p + 32, ctx, 16), want);
+    CHECK_CU(cuGraphAddMemsetNode(&node, graph, NULL, 0, &set, gone), want);
+    CHECK_CU(cuCtxDestroy_v2(gone), CUDA_ERROR_INVALID_CONTEXT);
+    CHECK_CU(cuCtxDetach(gone), CUDA_ERROR_INVALID_CONTEXT);
+    CHECK_CU(cuCtxGetApiVersion(gone, &version), CUDA_ERROR_INVALID_CONTEXT);
+    OK(cuCtxGetDevice_v2(&device, gone));
+    OK(cuGraphDestroy(graph));
+    OK(cuCtxDestroy_v2(ctx));
+}
+
 static void check_versions(void)
 {
     CUcontext ctx;
@@ -225,6 +263,7 @@ int main(void)
     OK(cuInit(0));
     check_stack();
     check_uses();
+    check_gone();
     check_versions();
     check_primary();
     check_preferences();

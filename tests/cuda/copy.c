@@ -108,12 +108,13 @@ static void check_copies(CUdeviceptr to, CUdeviceptr from, CUresult want)
     CHECK_CU(cuMemcpy3DAsync_v2(&box, NULL), want);
 }
 
-/* Memory of another device's pool is copied where the pool grants the stream's device access, and
- * by calls that name contexts. */
+/* Memory of another device's pool is copied where the pool grants the current context's device
+ * access, in whichever stream, and by calls that name contexts. */
 static void check_pool_access(void)
 {
     CUcontext here, there;
     CUmemoryPool pool;
+    CUstream stream;
     CUdeviceptr p, q;
     CUmemAccessDesc access = {.location = {CU_MEM_LOCATION_TYPE_DEVICE, 0},
                               .flags = CU_MEM_ACCESS_FLAGS_PROT_READWRITE};
@@ -127,8 +128,10 @@ static void check_pool_access(void)
     OK(cuCtxCreate_v2(&there, 0, 1));
     OK(cuDeviceGetDefaultMemPool(&pool, 1));
     OK(cuMemAllocFromPoolAsync(&p, 256, pool, NULL));
+    OK(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
     OK(cuCtxSynchronize());
     OK(cuCtxSetCurrent(here));
+    CHECK_CU(cuMemcpyHtoDAsync_v2(p, in, 16, stream), CUDA_ERROR_INVALID_VALUE);
     check_copies(q, p, CUDA_ERROR_INVALID_VALUE);
     check_copies(p, q, CUDA_ERROR_INVALID_VALUE);
     box.srcDevice = p;
