@@ -16,9 +16,8 @@
 
 /* ---- rows ------------------------------------------------------------------------------------ */
 
-/* What the call says of an address: that it is the device's, the host's, either, or in a context
- * that it names. */
-enum side { DEVICE, HOST, ANY, NAMED };
+/* What the call says of an address: that it is the device's, the host's, or either. */
+enum side { DEVICE, HOST, ANY };
 
 static bool is_side(enum side side, uint64_t address, size_t bytes, bool is_written)
 {
@@ -64,19 +63,26 @@ CUresult pt_cu_copy_row_op(CUdeviceptr to, CUdeviceptr from, size_t bytes, struc
     return row_op(ANY, to, ANY, from, bytes, op);
 }
 
-/* Pooled and mapped memory is copied where the current context's device may use it, whichever the
- * stream's is; other memory for all. */
-static bool is_granted(enum side side, uint64_t address, bool is_written)
+/* Pooled and mapped memory is copied where the device may use it of the context that the call names
+ * for that end, or of the current one (NULL), whichever the stream's is; other memory for all. */
+static bool is_granted(CUcontext named, const void *address, bool is_written)
 {
-    CUcontext ctx;
-    const struct pt_cu_range *range = side == NAMED ? NULL : pt_cu_range_find(address);
+    CUcontext ctx = named;
+    const struct pt_cu_range *range = pt_cu_range_find((uintptr_t)address);
     return !range || range->memory == PT_CU_DEVICE ||
-           (pt_cu_current_get(&ctx) == CUDA_SUCCESS &&
+           ((named || pt_cu_current_get(&ctx) == CUDA_SUCCESS) &&
             pt_cu_range_is_reached(range, ctx->device, ctx->peers, is_written));
 }
 
-static CUresult copy_row(CUstream null, CUstream given, bool is_async, enum side to_side,
-                         uint64_t to, enum side from_side, uint64_t from, size_t bytes)
+bool pt_cu_copy_is_granted(const struct pt_cu_op *op, CUcontext to, CUcontext from)
+{
+    return is_granted(to, op->copy.to, true) && is_granted(from, op->copy.from, false);
+}
+
+/* `to_ctx`, `from_ctx`: those that the call names, or NULL. */
+static CUresult copy_row_in(CUstream null, CUstream given, bool is_async, enum side to_side,
+                            uint64_t to, CUcontext to_ctx, enum side from_side, uint64_t from,
+                            CUcontext from_ctx, size_t bytes)
 {
     CUstream stream;
     struct pt_cu_op op;
@@ -86,11 +92,17 @@ static CUresult copy_row(CUstream null, CUstream given, bool is_async, enum side
     r = row_op(to_side, to, from_side, from, bytes, &op);
     if (r != CUDA_SUCCESS)
         return r;
-    if (!is_granted(to_side, to, true) || !is_granted(from_side, from, false))
+    if (!pt_cu_copy_is_granted(&op, to_ctx, from_ctx))
         return CUDA_ERROR_INVALID_VALUE;
     if (!is_async && stream->capture)
         return pt_cu_capture_forbid(stream);
     return pt_cu_copy_submit(stream, &op, is_async, is_pageable(to) || is_pageable(from));
+}
+
+static CUresult copy_row(CUstream null, CUstream given, bool is_async, enum side to_side,
+                         uint64_t to, enum side from_side, uint64_t from, size_t bytes)
+{
+    return copy_row_in(null, given, is_async, to_side, to, NULL, from_side, from, NULL, bytes);
 }
 
 #define COPY_API(name, to_side, to_type, from_side, from_type)                                     \
@@ -110,15 +122,17 @@ COPY_ASYNC_API(cuMemcpyHtoDAsync_v2, DEVICE, CUdeviceptr, HOST, const void *)
 COPY_ASYNC_API(cuMemcpyDtoHAsync_v2, HOST, void *, DEVICE, CUdeviceptr)
 COPY_ASYNC_API(cuMemcpyDtoDAsync_v2, DEVICE, CUdeviceptr, DEVICE, CUdeviceptr)
 
-/* Between contexts, which share one memory: only the contexts are checked. */
+/* Between contexts, which share one memory. */
 static CUresult copy_peer(CUstream null, CUstream given, bool is_async, CUdeviceptr to,
-                          CUcontext to_ctx, CUdeviceptr from, CUcontext from_ctx, size_t bytes)
+                          CUcontext to_given, CUdeviceptr from, CUcontext from_given, size_t bytes)
 {
-    CUcontext ctx;
-    CUresult r = pt_cu_current_or(to_ctx, &ctx);
+    CUcontext to_ctx, from_ctx;
+    CUresult r = pt_cu_current_or(to_given, &to_ctx);
     if (r == CUDA_SUCCESS)
-        r = pt_cu_current_or(from_ctx, &ctx);
-    return r == CUDA_SUCCESS ? copy_row(null, given, is_async, NAMED, to, NAMED, from, bytes) : r;
+        r = pt_cu_current_or(from_given, &from_ctx);
+    return r == CUDA_SUCCESS ? copy_row_in(null, given, is_async, DEVICE, to, to_ctx, DEVICE, from,
+                                           from_ctx, bytes)
+                             : r;
 }
 
 PER_THREAD_API(cuMemcpyPeer, _ptds, copy_peer,
@@ -248,16 +262,9 @@ CUresult pt_cu_copy_op(const CUDA_MEMCPY3D *m, struct pt_cu_op *op, bool *is_pag
     return CUDA_SUCCESS;
 }
 
-/* `is_named`: the call names the contexts of both ends. */
-static bool is_box_granted(const struct pt_cu_op *op, bool is_named)
-{
-    enum side side = is_named ? NAMED : ANY;
-    return is_granted(side, (uintptr_t)op->copy.to, true) &&
-           is_granted(side, (uintptr_t)op->copy.from, false);
-}
-
+/* `to` and `from`: the contexts that the call names, or NULL. */
 static CUresult copy_box(CUstream null, CUstream given, bool is_async, const CUDA_MEMCPY3D *m,
-                         bool is_named)
+                         CUcontext to, CUcontext from)
 {
     CUstream stream;
     struct pt_cu_op op;
@@ -267,7 +274,7 @@ static CUresult copy_box(CUstream null, CUstream given, bool is_async, const CUD
         r = m ? pt_cu_copy_op(m, &op, &is_pageable) : CUDA_ERROR_INVALID_VALUE;
     if (r != CUDA_SUCCESS || !op.copy.width)
         return r;
-    if (!is_box_granted(&op, is_named))
+    if (!pt_cu_copy_is_granted(&op, to, from))
         return CUDA_ERROR_INVALID_VALUE;
     if (!is_async && stream->capture)
         return pt_cu_capture_forbid(stream);
@@ -276,7 +283,7 @@ static CUresult copy_box(CUstream null, CUstream given, bool is_async, const CUD
 
 static CUresult copy_3d(CUstream null, CUstream given, bool is_async, const CUDA_MEMCPY3D *m)
 {
-    return copy_box(null, given, is_async, m, false);
+    return copy_box(null, given, is_async, m, NULL, NULL);
 }
 
 PER_THREAD_API(cuMemcpy3D_v2, _ptds, copy_3d, (const CUDA_MEMCPY3D *copy), NULL, false, copy)
@@ -288,15 +295,15 @@ static CUresult copy_3d_peer(CUstream null, CUstream given, bool is_async,
                              const CUDA_MEMCPY3D_PEER *peer)
 {
     CUDA_MEMCPY3D copy;
-    CUcontext ctx;
+    CUcontext to, from;
     if (!peer)
         return CUDA_ERROR_INVALID_VALUE;
-    CUresult r = pt_cu_current_or(peer->srcContext, &ctx);
+    CUresult r = pt_cu_current_or(peer->srcContext, &from);
     if (r == CUDA_SUCCESS)
-        r = pt_cu_current_or(peer->dstContext, &ctx);
+        r = pt_cu_current_or(peer->dstContext, &to);
     _Static_assert(sizeof copy == sizeof *peer, "");
     memcpy(&copy, peer, sizeof copy);
-    return r == CUDA_SUCCESS ? copy_box(null, given, is_async, &copy, true) : r;
+    return r == CUDA_SUCCESS ? copy_box(null, given, is_async, &copy, to, from) : r;
 }
 
 PER_THREAD_API(cuMemcpy3DPeer, _ptds, copy_3d_peer, (const CUDA_MEMCPY3D_PEER *copy), NULL, false,

@@ -60,6 +60,8 @@ CUresult pt_cu_node_set_copy(CUgraphNode node, const CUDA_MEMCPY3D *p)
     struct pt_cu_op op;
     bool is_pageable;
     CUresult r = pt_cu_copy_op(p, &op, &is_pageable);
+    if (r == CUDA_SUCCESS && !pt_cu_copy_is_granted(&op, node->ctx, node->ctx))
+        r = CUDA_ERROR_INVALID_VALUE;
     if (r != CUDA_SUCCESS)
         return r;
     node->op = op;

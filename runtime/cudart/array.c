@@ -88,32 +88,25 @@ bool pt_rt_array_is_float(CUarray_format format)
     return (unsigned)format == TEN || (unsigned)format == BC6H || (unsigned)format == BC6H_SIGNED;
 }
 
-static bool is_block(const CUDA_ARRAY3D_DESCRIPTOR *d)
+/* Blocks have the bytes of their four rows; three channels of ten bits and one of two are a word,
+ * too. */
+static struct pt_rt_element element_of(const CUDA_ARRAY3D_DESCRIPTOR *d)
 {
-    int kind = pt_rt_array_channels(d).f;
-    return kind >= BLOCKS && kind < TEN_TEN_TEN_TWO;
+    enum { BC1 = BLOCKS, BC1_SRGB, BC4 = BLOCKS + 6, BC4_SIGNED, SIDE = 4 };
+    const cudaChannelFormatDesc c = pt_rt_array_channels(d);
+    bool is_small = c.f == BC1 || c.f == BC1_SRGB || c.f == BC4 || c.f == BC4_SIGNED;
+    if (c.f >= BLOCKS && c.f < TEN_TEN_TEN_TWO)
+        return (struct pt_rt_element){is_small ? 8 : 16, SIDE};
+    return (struct pt_rt_element){(size_t)c.x / 8 * d->NumChannels, 1};
 }
 
-/* Three channels of ten bits and one of two are a word, too. */
-static size_t element_bytes(const CUDA_ARRAY3D_DESCRIPTOR *d)
-{
-    return (size_t)pt_rt_array_channels(d).x / 8 * d->NumChannels;
-}
-
-/* What copies of blocks count in has not been measured. */
-static cudaError_t describe_elements(cudaArray_t array, CUDA_ARRAY3D_DESCRIPTOR *d)
-{
-    CUresult r = cuArray3DGetDescriptor_v2(d, array);
-    return r == CUDA_SUCCESS && is_block(d) ? cudaErrorNotSupported : (cudaError_t)r;
-}
-
-cudaError_t pt_rt_array_element(cudaArray_t array, size_t *bytes)
+cudaError_t pt_rt_array_element(cudaArray_t array, struct pt_rt_element *element)
 {
     CUDA_ARRAY3D_DESCRIPTOR d;
-    cudaError_t error = describe_elements(array, &d);
-    if (!error)
-        *bytes = element_bytes(&d);
-    return error;
+    CUresult r = cuArray3DGetDescriptor_v2(&d, array);
+    if (r == CUDA_SUCCESS)
+        *element = element_of(&d);
+    return (cudaError_t)r;
 }
 
 static cudaError_t widest_linear(size_t *most, const cudaChannelFormatDesc *channels, int device)
@@ -315,8 +308,9 @@ static cudaError_t submit_run(struct end to, struct end from, size_t bytes, cuda
 {
     struct end *array = to.is_array ? &to : &from, *memory = to.is_array ? &from : &to;
     CUDA_ARRAY3D_DESCRIPTOR d;
-    cudaError_t error = describe_elements(array->array, &d);
-    const size_t row = error ? 0 : d.Width * element_bytes(&d);
+    cudaError_t error = (cudaError_t)cuArray3DGetDescriptor_v2(&d, array->array);
+    const struct pt_rt_element e = error ? (struct pt_rt_element){0, 1} : element_of(&d);
+    const size_t row = error ? 0 : (d.Width + e.side - 1) / e.side * e.bytes;
     while (bytes && !error) {
         if (array->x == row) {
             array->x = 0;

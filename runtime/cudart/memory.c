@@ -318,22 +318,46 @@ cudaError_t cudaMemcpy2DAsync_ptsz(void *to, size_t to_pitch, const void *from, 
                              pt_rt_per_thread(stream));
 }
 
-/* The element in which a copy's width is counted: an array's, or a byte. */
-static cudaError_t element_of(const cudaMemcpy3DParms *p, size_t *bytes)
+static const struct pt_rt_element one_byte = {1, 1};
+
+/* What a copy counts in: the source's elements, or the target's, or bytes; of texels in blocks it
+ * takes whole blocks. */
+static cudaError_t element_of(const cudaMemcpy3DParms *p, struct pt_rt_element *e)
 {
-    *bytes = 1;
-    return p->srcArray   ? pt_rt_array_element(p->srcArray, bytes)
-           : p->dstArray ? pt_rt_array_element(p->dstArray, bytes)
+    *e = one_byte;
+    return p->srcArray   ? pt_rt_array_element(p->srcArray, e)
+           : p->dstArray ? pt_rt_array_element(p->dstArray, e)
                          : cudaSuccess;
 }
 
-/* One end's memory: rows need a pitch, and there are as many as are said, unless that is 0. */
+static cudaError_t check_pitch(const cudaPitchedPtr *memory, const cudaExtent *extent)
+{
+    bool is_narrow = memory->ptr && extent->height > 1 && memory->pitch < extent->width;
+    return is_narrow ? cudaErrorInvalidPitchValue : cudaSuccess;
+}
+
+/* There are as many rows as are said, unless that is 0. */
 static cudaError_t check_rows(const cudaPitchedPtr *memory, size_t height)
 {
-    if (memory->ptr && height > 1 && !memory->pitch)
-        return cudaErrorInvalidPitchValue;
     return memory->ptr && memory->ysize && memory->ysize < height ? cudaErrorInvalidValue
                                                                   : cudaSuccess;
+}
+
+static size_t blocks_of(size_t texels, const struct pt_rt_element *e)
+{
+    return texels / e->side + (texels % e->side != 0);
+}
+
+/* A place in one end, in bytes and rows: in an array it is counted in texels, in memory in the
+ * copy's elements. */
+static cudaError_t place_in(cudaArray_t array, const cudaPos *at, const struct pt_rt_element *copys,
+                            size_t *x, size_t *y)
+{
+    struct pt_rt_element e = {copys->bytes, 1};
+    cudaError_t error = array ? pt_rt_array_element(array, &e) : cudaSuccess;
+    *x = at->x / e.side * e.bytes;
+    *y = at->y / e.side;
+    return error;
 }
 
 cudaError_t pt_rt_memory_copy_3d(const cudaMemcpy3DParms *p, CUDA_MEMCPY3D *c)
@@ -344,16 +368,16 @@ cudaError_t pt_rt_memory_copy_3d(const cudaMemcpy3DParms *p, CUDA_MEMCPY3D *c)
         return cudaErrorInvalidMemcpyDirection;
     if ((p->srcArray && p->srcPtr.ptr) || (p->dstArray && p->dstPtr.ptr))
         return cudaErrorInvalidValue;
-    size_t bytes, width;
-    cudaError_t error = check_rows(&p->srcPtr, p->extent.height)
-                            ?: check_rows(&p->dstPtr, p->extent.height) ?: element_of(p, &bytes);
-    if (!error && __builtin_mul_overflow(p->extent.width, bytes, &width))
+    struct pt_rt_element e = one_byte;
+    cudaError_t error = check_pitch(&p->srcPtr, &p->extent)
+                            ?: check_pitch(&p->dstPtr, &p->extent) ?: element_of(p, &e);
+    size_t width, height = blocks_of(p->extent.height, &e);
+    error = error ?: check_rows(&p->srcPtr, height) ?: check_rows(&p->dstPtr, height);
+    if (!error && __builtin_mul_overflow(blocks_of(p->extent.width, &e), e.bytes, &width))
         error = cudaErrorInvalidValue;
     if (error)
         return error;
     *c = (CUDA_MEMCPY3D){
-        .srcXInBytes = p->srcArray ? p->srcPos.x * bytes : p->srcPos.x,
-        .srcY = p->srcPos.y,
         .srcZ = p->srcPos.z,
         .srcMemoryType = p->srcArray ? CU_MEMORYTYPE_ARRAY : type_of(p->kind, true),
         .srcArray = p->srcArray,
@@ -361,8 +385,6 @@ cudaError_t pt_rt_memory_copy_3d(const cudaMemcpy3DParms *p, CUDA_MEMCPY3D *c)
         .srcDevice = (CUdeviceptr)p->srcPtr.ptr,
         .srcPitch = p->srcPtr.pitch,
         .srcHeight = p->srcPtr.ysize,
-        .dstXInBytes = p->dstArray ? p->dstPos.x * bytes : p->dstPos.x,
-        .dstY = p->dstPos.y,
         .dstZ = p->dstPos.z,
         .dstMemoryType = p->dstArray ? CU_MEMORYTYPE_ARRAY : type_of(p->kind, false),
         .dstArray = p->dstArray,
@@ -371,9 +393,10 @@ cudaError_t pt_rt_memory_copy_3d(const cudaMemcpy3DParms *p, CUDA_MEMCPY3D *c)
         .dstPitch = p->dstPtr.pitch,
         .dstHeight = p->dstPtr.ysize,
         .WidthInBytes = width,
-        .Height = p->extent.height,
+        .Height = height,
         .Depth = p->extent.depth};
-    return cudaSuccess;
+    return place_in(p->srcArray, &p->srcPos, &e, &c->srcXInBytes, &c->srcY)
+               ?: place_in(p->dstArray, &p->dstPos, &e, &c->dstXInBytes, &c->dstY);
 }
 
 static cudaMemcpyKind kind_of(CUmemorytype to, CUmemorytype from)
@@ -384,25 +407,35 @@ static cudaMemcpyKind kind_of(CUmemorytype to, CUmemorytype from)
     return cudaMemcpyDefault;
 }
 
-/* How much of a row there is, the driver does not keep. */
+static cudaPos place_back(cudaArray_t array, const struct pt_rt_element *copys, size_t x, size_t y,
+                          size_t z)
+{
+    struct pt_rt_element e = {copys->bytes, 1};
+    if (array)
+        pt_rt_array_element(array, &e);
+    return (cudaPos){x / e.bytes * e.side, y * e.side, z};
+}
+
+/* How much of a row there is, the driver does not keep: it is 0 in NVIDIA's library, too. */
 void pt_rt_memory_copy_3d_back(const CUDA_MEMCPY3D *c, cudaMemcpy3DParms *p)
 {
     const void *from = c->srcMemoryType == CU_MEMORYTYPE_HOST ? c->srcHost : (void *)c->srcDevice;
     void *to = c->dstMemoryType == CU_MEMORYTYPE_HOST ? c->dstHost : (void *)c->dstDevice;
-    size_t bytes = 1;
+    struct pt_rt_element e;
     *p = (cudaMemcpy3DParms){.kind = kind_of(c->dstMemoryType, c->srcMemoryType)};
     if (c->srcMemoryType == CU_MEMORYTYPE_ARRAY)
         p->srcArray = c->srcArray;
     else
-        p->srcPtr = (cudaPitchedPtr){(void *)from, c->srcPitch, c->srcPitch, c->srcHeight};
+        p->srcPtr = (cudaPitchedPtr){(void *)from, c->srcPitch, 0, c->srcHeight};
     if (c->dstMemoryType == CU_MEMORYTYPE_ARRAY)
         p->dstArray = c->dstArray;
     else
-        p->dstPtr = (cudaPitchedPtr){to, c->dstPitch, c->dstPitch, c->dstHeight};
-    element_of(p, &bytes);
-    p->srcPos = (cudaPos){c->srcXInBytes / (p->srcArray ? bytes : 1), c->srcY, c->srcZ};
-    p->dstPos = (cudaPos){c->dstXInBytes / (p->dstArray ? bytes : 1), c->dstY, c->dstZ};
-    p->extent = (cudaExtent){c->WidthInBytes / bytes, c->Height, c->Depth};
+        p->dstPtr = (cudaPitchedPtr){to, c->dstPitch, 0, c->dstHeight};
+    if (element_of(p, &e))
+        e = one_byte;
+    p->srcPos = place_back(p->srcArray, &e, c->srcXInBytes, c->srcY, c->srcZ);
+    p->dstPos = place_back(p->dstArray, &e, c->dstXInBytes, c->dstY, c->dstZ);
+    p->extent = (cudaExtent){c->WidthInBytes / e.bytes * e.side, c->Height * e.side, c->Depth};
 }
 
 cudaError_t cudaMemcpy3D(const cudaMemcpy3DParms *p)

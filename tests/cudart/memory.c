@@ -33,6 +33,10 @@ cudaError_t cudaArrayGetInfo(cudaChannelFormatDesc *channels, cudaExtent *extent
 cudaError_t cudaGetChannelDesc(cudaChannelFormatDesc *channels, cudaArray_t array);
 cudaError_t cudaMemcpy2DToArray(cudaArray_t array, size_t x, size_t y, const void *from,
                                 size_t pitch, size_t width, size_t height, cudaMemcpyKind kind);
+cudaError_t cudaMemcpyToArray(cudaArray_t array, size_t x, size_t y, const void *from, size_t bytes,
+                              cudaMemcpyKind kind);
+cudaError_t cudaMemcpyFromArray(void *to, cudaArray_t array, size_t x, size_t y, size_t bytes,
+                                cudaMemcpyKind kind);
 cudaError_t cudaMemcpy2DFromArrayAsync(void *to, size_t pitch, cudaArray_t array, size_t x,
                                        size_t y, size_t width, size_t height, cudaMemcpyKind kind,
                                        cudaStream_t stream);
@@ -323,6 +327,71 @@ static void check_pools(void)
     BAD_VALUE(cudaFreeAsync(WILD, NULL));
 }
 
+/* What copies with an array count in is its elements, in memory, too. As an H100 has it. */
+static void check_elements(void)
+{
+    cudaArray_t a;
+    const cudaChannelFormatDesc word = {32, 0, 0, 0, 1};
+    uint32_t from[32], to[32] = {0};
+    for (uint32_t i = 0; i < 32; i++)
+        from[i] = i + 1;
+    OK(cudaMallocArray(&a, &word, 8, 4, 0));
+    cudaMemcpy3DParms copy = {.srcPtr = {from, 32, 0, 4},
+                              .srcPos = {1, 1, 0},
+                              .dstArray = a,
+                              .extent = {2, 2, 1},
+                              .kind = cudaMemcpyHostToDevice};
+    OK(cudaMemcpy3D(&copy));
+    cudaMemcpy3DParms back = {.srcArray = a,
+                              .dstPtr = {to, 32, 0, 4},
+                              .dstPos = {3, 0, 0},
+                              .extent = {2, 2, 1},
+                              .kind = cudaMemcpyDeviceToHost};
+    OK(cudaMemcpy3D(&back));
+    CHECK(!to[2] && to[3] == 10 && to[4] == 11 && to[11] == 18 && to[12] == 19 && !to[13]);
+    copy.srcPtr.pitch = 1;
+    CHECK_RT(cudaMemcpy3D(&copy), cudaErrorInvalidPitchValue);
+    OK(cudaFreeArray(a));
+}
+
+/* Of blocks of 4 x 4 texels whole ones are copied; other copies count in them. As an H100 has
+ * it. */
+static void check_blocks(void)
+{
+    enum { BC1 = 17, COLUMNS = 4, ROWS = 3 };
+    cudaArray_t a;
+    const cudaChannelFormatDesc bc1 = {8, 8, 8, 8, BC1};
+    uint64_t from[ROWS][COLUMNS], to[ROWS][COLUMNS];
+    for (uint64_t i = 0; i < ROWS * COLUMNS; i++)
+        from[i / COLUMNS][i % COLUMNS] = i + 1;
+    OK(cudaMallocArray(&a, &bc1, 13, 9, 0));
+    cudaMemcpy3DParms all = {.srcPtr = {from, sizeof *from, 0, ROWS},
+                             .dstArray = a,
+                             .extent = {13, 9, 1},
+                             .kind = cudaMemcpyHostToDevice};
+    OK(cudaMemcpy3D(&all));
+    memset(to, 0, sizeof to);
+    cudaMemcpy3DParms part = {.srcArray = a,
+                              .srcPos = {5, 7, 0},
+                              .dstPtr = {to, sizeof *to, 0, ROWS},
+                              .dstPos = {1, 0, 0},
+                              .extent = {5, 5, 1},
+                              .kind = cudaMemcpyDeviceToHost};
+    OK(cudaMemcpy3D(&part));
+    CHECK(!to[0][0] && to[0][1] == 6 && to[0][2] == 7 && !to[0][3] && to[1][1] == 10 &&
+          to[1][2] == 11 && !to[2][1]);
+    all.extent.width = 17;
+    BAD_VALUE(cudaMemcpy3D(&all));
+    all.extent = (cudaExtent){13, 9, 1};
+    all.srcPtr.ysize = ROWS - 1;
+    BAD_VALUE(cudaMemcpy3D(&all));
+    OK(cudaMemcpyToArray(a, 24, 0, from, 16, cudaMemcpyHostToDevice)); /* on to the next row */
+    OK(cudaMemcpyFromArray(to, a, 0, 0, 48, cudaMemcpyDeviceToHost));
+    CHECK(to[0][2] == 3 && to[0][3] == 1 && to[1][0] == 2 && to[1][1] == 6);
+    BAD_VALUE(cudaMemcpyToArray(a, 0, 0, from, 4, cudaMemcpyHostToDevice));
+    OK(cudaFreeArray(a));
+}
+
 int main(void)
 {
     check_device_memory();
@@ -331,6 +400,8 @@ int main(void)
     check_copies();
     check_planes();
     check_arrays();
+    check_elements();
+    check_blocks();
     check_pointers();
     check_pools();
     return CHECK_DONE("memory");
