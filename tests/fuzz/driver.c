@@ -13,6 +13,7 @@ static struct state {
     struct input in;
     void *handles[HANDLES]; /* of all kinds, in the order in which they were made */
     unsigned n;
+    void *all[CALLS_MAX + 1];
     CUdeviceptr memory[HANDLES];
     unsigned n_memory;
     CUcontext contexts[CONTEXTS];
@@ -22,13 +23,15 @@ static struct state {
 static uint8_t host_memory[HOST_BYTES];
 
 #define HEAD ".version 8.0\n.target sm_70\n.address_size 64\n"
-static const char text[] = HEAD
-    ".visible .global .align 4 .u32 v = 5;\n.visible .entry a(.param .u64 p, .param .u32 n)\n"
-    "{ .reg .b64 %p; .reg .b32 %r; ld.param.u64 %p, [p]; ld.param.u32 %r, [n]; "
-    "red.global.add.u32 [%p], %r; ret; }\n"
-    ".visible .entry b() { trap; }\n";
-static const char *const texts[] = {text, text, HEAD ".visible .entry a() { ret; "
-                                                     "}\n", HEAD ".entry", ""};
+static const char text[] =
+    HEAD ".visible .global .align 4 .u32 v = 5;\n.visible .entry a(.param .u64 p, .param .u32 n)\n"
+         "{ .reg .b64 %p; .reg .b32 %r; ld.param.u64 %p, [p]; ld.param.u32 %r, [n]; "
+         "red.global.add.u32 [%p], %r; ret; }\n"
+         ".visible .entry b() { trap; }\n";
+static const char *const texts[] = {text, text,
+                                    HEAD ".visible .entry a() { ret; "
+                                         "}\n",
+                                    HEAD ".entry", ""};
 static const char *const names[] = {"a", "b", "v", "", "none", NULL};
 static const size_t sizes[] = {
     0, 1, 4, 7, 64, 256, 4096, 65536, 1 << 20, (size_t)1 << 47, SIZE_MAX, SIZE_MAX / 2 + 1};
@@ -38,8 +41,10 @@ static const unsigned numbers[] = {0,  1,    2,    3,     8,          32,
 
 static void keep(CUresult r, void *handle)
 {
-    if (r == CUDA_SUCCESS)
-        s.handles[s.n++ % HANDLES] = handle;
+    if (r != CUDA_SUCCESS)
+        return;
+    s.all[s.n] = handle;
+    s.handles[s.n++ % HANDLES] = handle;
 }
 
 static void *any(void)
@@ -333,7 +338,8 @@ static void (*const calls[])(void) = {contexts, modules, modules, get_memory, fr
                                       copy,     streams, events,  launch,     launch,
                                       graphs,   graphs,  ask};
 
-/* All that is left goes, with its context; that of the device is made empty. */
+/* All that is left goes, with its context; that of the device is made empty. Graphs are of no
+ * context: what stays would grow, and libFuzzer looks for leaks only where little does. */
 static void clear(void)
 {
     CUcontext ctx;
@@ -343,6 +349,9 @@ static void clear(void)
         cuCtxDestroy_v2(s.contexts[i]);
     while (cuDevicePrimaryCtxRelease_v2(0) == CUDA_SUCCESS)
         continue;
+    for (unsigned i = 0; i < s.n; i++)
+        if (cuGraphExecDestroy(s.all[i]) != CUDA_SUCCESS)
+            cuGraphDestroy(s.all[i]);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
