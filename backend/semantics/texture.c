@@ -306,6 +306,8 @@ static void locate_probes(const struct pt_texture *t, const struct pt_sample *s,
         locate_level(t, &one, probes.weight[i], footprint);
         for (unsigned k = 0; k < PT_TEXTURE_PLANE; k++)
             weight[k] <<= probes.lost_bits;
+        if (!probes.weight[i]) /* a NaN there does not count, as it does with a weight */
+            footprint->present[footprint->n_planes - 1] = 0;
     }
 }
 

@@ -29,7 +29,8 @@ enum coordinates {
     GRID,
     DIRECTIONS,
     SCAN,
-    DERIVATIVES
+    DERIVATIVES,
+    AXES
 };
 
 struct texture_case {
@@ -228,6 +229,7 @@ static inline float float_coordinate(unsigned class, uint64_t r, unsigned lane, 
     case DIRECTIONS: /* many of them 1 or -1, so that axes are equal */
         return r >> 60 < 3 ? 1.f - 2 * (float)(r & 1) : (float)(r & 0x1ffffff) / 0x1p24f - 1;
     case DERIVATIVES:
+    case AXES:
         return (float)whole + (float)fine / 65536;
     case SCAN:
         return (float)lane * (float)size / MAX_LANES;
@@ -257,6 +259,34 @@ static inline uint32_t integer_coordinate(unsigned class, uint64_t r, unsigned l
     return (uint32_t)((r >> 32) % (size + 6)) - 3;
 }
 
+static inline uint32_t scaled_bits(uint32_t bits, unsigned by)
+{
+    return bits & 0x7fffffff ? bits - (by << 23) : bits;
+}
+
+/* Derivatives in two dimensions: across each other, any two, one, alike, opposed, along x or y. */
+static inline void fill_axes(uint64_t *state, uint32_t *words)
+{
+    uint64_t r = texture_random(state), kind = r % 6;
+    uint32_t d[4], by = (uint32_t)(r >> 8) % 5, common = 120 + (uint32_t)(r >> 16) % 6;
+    for (unsigned i = 0; i < 4; i++) {
+        uint64_t one = texture_random(state);
+        d[i] = (uint32_t)(one & 0x807fffff) | (common - (uint32_t)(one >> 40) % 3) << 23;
+    }
+    if (kind == 5)
+        d[r >> 24 & 1] = 0;
+    if (kind == 0 || kind == 5) {
+        d[2] = scaled_bits(d[1] ^ 0x80000000, by);
+        d[3] = scaled_bits(d[0], by);
+    }
+    if (kind == 2)
+        d[2] = d[3] = 0;
+    for (unsigned i = 2; i < 4 && (kind == 3 || kind == 4); i++)
+        d[i] = (d[i - 2] ^ (d[i] & 0x3ffff)) ^ (kind == 4 ? 0x80000000 : 0);
+    for (unsigned i = 0; i < 4; i++)
+        words[i + (i > 1)] = d[i];
+}
+
 /* Derivatives by x, then by y: any; of one size; along x only; of x and y apart. */
 static inline void fill_derivatives(const struct texture_case *c, uint64_t *state, uint32_t *words)
 {
@@ -270,6 +300,8 @@ static inline void fill_derivatives(const struct texture_case *c, uint64_t *stat
         if (r >> 56 == 0 && !kind && c->coordinates != SCAN)
             words[i] = special_bits(r);
     }
+    if (c->coordinates == AXES)
+        fill_axes(state, words);
 }
 
 /* The words of a lane: coordinates as numbers (4), a level (4), derivatives (5..7, 8..10), as

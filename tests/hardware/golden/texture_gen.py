@@ -148,7 +148,7 @@ INTEGER, NORMALIZED, SRGB, NO_TRILINEAR, SEAMLESS = 1, 2, 0x10, 0x20, 0x40
 LAYERED, SURFACE, CUBE, GATHER, DEPTH = 1, 2, 4, 8, 16
 FLOATS, PARITY, SPECIAL_FLOATS, BITS, WIDE, INDEX, PLACE, MODES = range(8)
 (UNIFORM, HALVES, SPECIALS, RAMP, EXPONENTS, MIXED, GRID, DIRECTIONS, SCAN,
- DERIVATIVES) = range(10)
+ DERIVATIVES, AXES) = range(11)
 
 cases = []
 seed = 0
@@ -681,6 +681,59 @@ def packed():
                  filter=POINT, view=(view, 16, 16, 0, 0, 0, 0, 0))
 
 
+def probes():
+    """Anisotropic gradients: what becomes of their probes, by format, limit, sampler, dimension."""
+    global seed
+    n = 0
+    k = dict(resource=MIPMAP, levels=5, flags=NORMALIZED, max_level=9, mip_filter=FILTER,
+             coordinates=AXES, anisotropy=16, lanes=512)
+    for format in FORMATS:
+        for most in (2, 6, 16):
+            for high in (0, 9):
+                n += 1
+                texels = (FLOATS, WIDE)[n // 2 % 2] if format in (HALF, FLOAT) else BITS
+                case("grad_2d_f32", [64, 64],
+                     **{**k, "format": format, "anisotropy": most, "texels": texels,
+                        "max_level": high})
+        case("grad_2d_f32", [64, 64],
+             **{**k, "format": format, "texels": BITS, "flags": NORMALIZED | INTEGER})
+        case("grad_2d_f32", [33, 57], **{**k, "format": format, "texels": texels_of(format, 2)})
+    for most in (3, 4, 5, 8, 9, 10, 11, 12, 13, 15, 17, 100):
+        for bias, low, high in ((0, 0, 9), (0.4, 0.3, 2.6), (-1.3, 0, 9)):
+            for mip_filter in (POINT, FILTER):
+                n += 1
+                case("grad_2d_f32", [64, 32],
+                     **{**k, "anisotropy": most, "bias": bias, "min_level": low,
+                        "max_level": high, "mip_filter": mip_filter,
+                        "texels": (PLACE, FLOATS)[n % 3 == 0],
+                        "flags": NORMALIZED | (0, NO_TRILINEAR)[n // 2 % 2]})
+    for address in ADDRESSES:
+        for filter in (POINT, FILTER):
+            case("grad_2d_f32", [16, 24], **{**k, "address": address, "filter": filter,
+                                             "border": BORDERS[0]})
+    for mip_filter in (POINT, FILTER):
+        seed += 1  # of sRGB's sums the rule is not known
+        case("grad_2d_f32", [64, 64], **{**k, "format": 0x50, "texels": BITS,
+                                         "mip_filter": mip_filter})
+        for format, (channels, _) in BLOCK_FORMATS.items():
+            if format in SRGB_BLOCKS:
+                seed += 1
+                continue
+            case("grad_2d_f32", [64, 64],
+                 **{**k, "format": format, "channels": channels, "texels": MODES,
+                    "mip_filter": mip_filter, "lanes": 256})
+    for name, (size, f) in MIPS.items():
+        for texels in (PLACE, FLOATS):
+            for form in ("grad", "offset_grad", "depth_grad", "fetch_grad", "resident_grad"):
+                for most in (2, 16):
+                    for coordinates in (AXES if "cube" not in name else DIRECTIONS, UNIFORM):
+                        if has_kernel(f"{form}_{name}_f32"):
+                            case(f"{form}_{name}_f32", size,
+                                 **{**k, "array_flags": f, "levels": 4, "texels": texels,
+                                    "coordinates": coordinates, "anisotropy": most,
+                                    "lanes": 256})
+
+
 kernel_names = set()
 
 
@@ -695,7 +748,7 @@ def main():
     kernel_names.update(name for name, _ in itertools.chain(kernels(), variants()))
     for group in (sampled, modes, sizes, fetched, levels, others, level_sums, gradients, cubes,
                   gathers, options, depths, formats, views, planes, samplers, anisotropy,
-                  multisampled, blocks, packed):
+                  multisampled, blocks, packed, probes):
         group()
     with open(os.path.join(folder, "texture.txt"), "w") as f:
         f.write("\n".join(cases) + "\n")
