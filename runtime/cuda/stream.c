@@ -116,6 +116,15 @@ CUresult pt_cu_stream_find(CUstream null, CUstream given, CUstream *stream)
     return *stream ? (*stream)->ctx->error : CUDA_ERROR_OUT_OF_MEMORY;
 }
 
+static bool after_blocking(struct pt_cu_command *command, CUcontext ctx)
+{
+    bool ok = true;
+    for (CUstream s = ctx->streams; s; s = s->next)
+        if (is_blocking(s))
+            ok = ok && pt_cu_command_after(command, s->tail);
+    return ok;
+}
+
 /* What is new in the default stream waits for all blocking streams; what is new in those waits for
  * it. */
 static bool wait_for_others(struct pt_cu_command *command, CUstream stream)
@@ -129,10 +138,33 @@ static bool wait_for_others(struct pt_cu_command *command, CUstream stream)
         ok = ok && pt_cu_command_after(command, green->gate);
     if (is_blocking(stream))
         return ok && pt_cu_command_after(command, ctx->null_stream->tail);
-    if (stream == ctx->null_stream)
-        for (CUstream s = ctx->streams; s; s = s->next)
-            if (is_blocking(s))
-                ok = ok && pt_cu_command_after(command, s->tail);
+    return ok && (stream != ctx->null_stream || after_blocking(command, ctx));
+}
+
+static void set_tail(CUstream stream, struct pt_cu_command *command)
+{
+    pt_cu_command_put(stream->tail);
+    stream->tail = pt_cu_command_ref(command);
+}
+
+/* A copy between devices in the default stream is in that of both: it begins when what either was
+ * given before is done, and what either is given next waits for it (CUDA C++ Programming Guide,
+ * "Peer-to-Peer Memory Copy"). */
+static bool join_devices(struct pt_cu_command *command, CUstream stream)
+{
+    CUcontext ctx = stream->ctx;
+    bool ok = true;
+    if (command->op.work != PT_CU_COPY || stream != ctx->null_stream)
+        return true;
+    for (unsigned i = 0; i < command->n_owners && ok; i++) {
+        CUcontext owner = command->owners[i];
+        if (owner->device == ctx->device)
+            continue;
+        ok = pt_cu_command_after(command, owner->null_stream->tail) &&
+             after_blocking(command, owner);
+        if (ok)
+            set_tail(owner->null_stream, command);
+    }
     return ok;
 }
 
@@ -148,14 +180,13 @@ struct pt_cu_command *pt_cu_stream_append(CUstream stream, struct pt_cu_op *op, 
     command->by_caller = by_caller;
     if (!command->priority)
         command->priority = stream->priority;
-    if (!wait_for_others(command, stream)) {
+    if (!wait_for_others(command, stream) || !join_devices(command, stream)) {
         pt_cu_command_cancel(command);
         pt_cu_command_start(command);
         pt_cu_command_put(command);
         return NULL;
     }
-    pt_cu_command_put(stream->tail);
-    stream->tail = pt_cu_command_ref(command);
+    set_tail(stream, command);
     return command;
 }
 

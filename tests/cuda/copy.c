@@ -1,4 +1,7 @@
 /* Copies and sets: rows, boxes, arrays, between all kinds of memory. */
+#include <stdatomic.h>
+#include <unistd.h>
+
 #include "tests/cuda/support.h"
 
 enum { N = 1 << 16 };
@@ -76,6 +79,47 @@ static void check_peers(void)
     CHECK_CU(cuMemcpy3DPeer(NULL), CUDA_ERROR_INVALID_VALUE);
     OK(cuMemFree_v2(p));
     OK(cuCtxDestroy_v2(there));
+}
+
+static void wait_for(void *flag)
+{
+    while (!atomic_load((atomic_uint *)flag))
+        usleep(1000);
+}
+
+/* In the default stream, a copy from another device waits for what that was given before, and what
+ * it is given next waits for the copy. */
+static void check_order_of_devices(void)
+{
+    CUcontext here, there;
+    CUdeviceptr p, q;
+    CUstream stream;
+    atomic_uint is_open = 0;
+    OK(cuCtxGetCurrent(&here));
+    OK(cuMemAlloc_v2(&p, N));
+    OK(cuCtxCreate_v2(&there, 0, 1));
+    OK(cuMemAlloc_v2(&q, N));
+    OK(cuStreamCreate(&stream, 0));
+    OK(cuMemsetD8_v2(q, 1, N));
+    OK(cuLaunchHostFunc(stream, wait_for, &is_open));
+    OK(cuMemsetD8Async(q, 2, N, stream));
+    OK(cuCtxSetCurrent(here));
+    OK(cuMemcpyDtoDAsync_v2(p, q, N, NULL));
+    OK(cuCtxSetCurrent(there));
+    OK(cuMemsetD8Async(q, 3, N, stream));
+    CHECK_CU(cuStreamQuery(NULL), CUDA_ERROR_NOT_READY);
+    atomic_store(&is_open, 1);
+    OK(cuCtxSynchronize());
+    OK(cuMemcpyDtoH_v2(out, q, N));
+    CHECK_INT(out[0], 3);
+    CHECK_INT(out[N - 1], 3);
+    OK(cuStreamDestroy_v2(stream));
+    OK(cuCtxSetCurrent(here));
+    OK(cuMemcpyDtoH_v2(out, p, N));
+    CHECK_INT(out[0], 2);
+    CHECK_INT(out[N - 1], 2);
+    OK(cuCtxDestroy_v2(there));
+    OK(cuMemFree_v2(p));
 }
 
 /* All forms of a copy, but those that name contexts, come to the same. */
@@ -341,6 +385,7 @@ int main(void)
     CUcontext ctx = begin();
     check_rows();
     check_peers();
+    check_order_of_devices();
     check_pool_access();
     check_2d();
     check_arrays();
