@@ -88,7 +88,7 @@ static void check_context(CUcontext primary, CUfunction empty)
     CHECK(seen == ctx);
     OK(cuMemFree_v2(p));
     OK(cuGreenCtxDestroy(green));
-    CHECK_CU(cuCtxSetCurrent(ctx), CUDA_ERROR_INVALID_CONTEXT);
+    CHECK_CU(cuCtxSetCurrent(ctx), CUDA_ERROR_CONTEXT_IS_DESTROYED);
     CHECK_CU(cuGreenCtxDestroy(green), CUDA_ERROR_INVALID_CONTEXT);
     OK(cuStreamGetCtx_v2(stream, &seen, &of)); /* streams stay */
     CHECK(seen == primary && !of);
