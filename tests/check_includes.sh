@@ -50,7 +50,7 @@ runtime="$runtime|backend/(environment|schedule|written|traced|mbarriers|counts|
 runtime="$runtime|backend/timed\.(h|def)"
 runtime="$runtime|backend/semantics/surface.h"
 check runtime "$runtime" 'cuda*' compilers ocelot registers nvml
-driver="backend/semantics/(tensormap(_encode)?|texture(_(level|tile))?|surface).h|backend/shadow.h"
+driver="backend/semantics/(tensormap(_encode)?|texture(_(layout|tile))?|surface).h|backend/shadow.h"
 check runtime/cuda "runtime/cuda/|runtime/[a-z_]*\.h\"|$driver|frontend/|ir/|ptera.h"
 check runtime/cudart 'runtime/cudart/|runtime/cuda/((abi|vendor|runtime_error).h|runtime_error.def)'
 check runtime/nvml 'runtime/nvml/|runtime/cuda/vendor.h|ptera.h'

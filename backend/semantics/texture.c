@@ -4,6 +4,7 @@
 
 #include "backend/semantics/lane.h"
 #include "backend/semantics/texture_cube.h"
+#include "backend/semantics/texture_layout.h"
 #include "backend/semantics/texture_probe.h"
 #include "backend/semantics/texture_tile.h"
 
@@ -90,17 +91,11 @@ static struct span span_at(const struct pt_texture *t, int axis, double x, int32
 
 /* ---- texels of a level ----------------------------------------------------------------------- */
 
-/* A texel's side of a block, as a logarithm. */
-static unsigned block_side(const struct pt_texture *t)
-{
-    return t->block ? PT_TEXTURE_BLOCK_SIDE_LOG : 0;
-}
-
 /* The texel at x, y of a slice is a footprint's `i`. */
 static void put(const struct pt_texture *t, uint32_t x, uint32_t y, uint32_t slice, unsigned i,
                 struct pt_footprint *footprint)
 {
-    unsigned side = block_side(t), inside = (1u << side) - 1;
+    unsigned side = pt_texture_layout_side_log(t), inside = (1u << side) - 1;
     footprint->at[i] = (uint8_t)((x & inside) + ((y & inside) << side));
     slice += t->first_slice;
     if (t->n_word_levels)
@@ -194,35 +189,6 @@ void pt_texture_set_direct(struct pt_texture *t)
         t->direct |= PT_TEXTURE_DIRECT_POINT;
     if ((t->axes == 1) == (t->memory == PT_TEXTURE_LINEAR))
         t->direct |= PT_TEXTURE_DIRECT_WHOLE;
-}
-
-/* ---- levels ---------------------------------------------------------------------------------- */
-
-void pt_texture_lay_out(struct pt_texture *t)
-{
-    unsigned side = block_side(t), inside = (1u << side) - 1;
-    uint64_t row = (uint64_t)((t->size[0] + inside) >> side) * t->texel_bytes;
-    t->pitch = (row + PT_TEXTURE_ROW_ALIGN - 1) / PT_TEXTURE_ROW_ALIGN * PT_TEXTURE_ROW_ALIGN;
-    t->slice = t->pitch * ((t->size[1] + inside) >> side);
-}
-
-static uint32_t half_of(uint32_t size)
-{
-    return size > 1 ? size / 2 : 1;
-}
-
-struct pt_texture pt_texture_level_of(const struct pt_texture *t, uint32_t level)
-{
-    struct pt_texture l = *t;
-    l.level += (uint8_t)level;
-    for (; level; level--) {
-        if (!l.n_word_levels)
-            l.texels += l.slice * (l.layers ? l.slices : l.size[2]);
-        for (int i = 0; i < l.axes; i++)
-            l.size[i] = half_of(l.size[i]);
-        pt_texture_lay_out(&l);
-    }
-    return l;
 }
 
 /* ---- footprints ------------------------------------------------------------------------------ */
@@ -325,7 +291,7 @@ void pt_texture_locate(const struct pt_texture *t, const struct pt_sample *s,
     if (t->memory == PT_TEXTURE_LINEAR)
         return;
     for (unsigned i = 0; i <= (upper != 0); i++) {
-        struct pt_texture l = pt_texture_level_of(t, level + i);
+        struct pt_texture l = pt_texture_layout_find(t, level + i);
         if (s->has_probes)
             locate_probes(&l, s, upper, i, footprint);
         else
@@ -345,7 +311,7 @@ void pt_texture_locate_whole(const struct pt_texture *t, const struct pt_sample 
     footprint->n_planes = 0;
     if (!is_there)
         return;
-    struct pt_texture l = s->level ? pt_texture_level_of(t, (uint32_t)s->level) : *t;
+    struct pt_texture l = s->level ? pt_texture_layout_find(t, (uint32_t)s->level) : *t;
     for (int i = 0; i < t->axes; i++) {
         uint32_t at = s->coordinate[i] + (uint32_t)(s->offset[i] / FRACTION);
         if (s->is_clamped)

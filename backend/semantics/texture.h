@@ -231,11 +231,6 @@ static inline struct pt_texture_ratio pt_texture_ratio_of(uint32_t most)
     return (struct pt_texture_ratio){first, (float)(1 / (double)most - first)};
 }
 
-/* Sets what follows from size, layers and texel_bytes. */
-void pt_texture_lay_out(struct pt_texture *t);
-/* The texture that a level of one is by itself. */
-struct pt_texture pt_texture_level_of(const struct pt_texture *t, uint32_t level);
-
 /* The level of an instruction that names none: -32, in f32. */
 #define PT_TEXTURE_BASE_LEVEL 0xc2000000u
 /* The level that a number of one (f32, as bits) means, with the sampler's bias and limits. */

@@ -1,5 +1,7 @@
 #include "backend/semantics/texture_tile.h"
 
+#include "backend/semantics/texture_layout.h"
+
 enum { LINE_LOG = 6, LINES_LOG = 3, TILE_LOG = LINE_LOG + LINES_LOG, HIGH_MOST = 4, DEEP_MOST = 5 };
 
 /* Of a level: elements (words, or blocks), tiles beside each other, blocks of tiles above each
@@ -92,8 +94,8 @@ static uint64_t address_of(const struct pt_texture *t, unsigned level, const uin
                                .axes = t->axes,
                                .texel_bytes = t->texel_bytes,
                                .size = {t->words[0], t->words[1], t->words[2]}};
-    pt_texture_lay_out(&words);
-    words = pt_texture_level_of(&words, level);
+    pt_texture_layout_set(&words);
+    words = pt_texture_layout_find(&words, level);
     return words.texels + at[2] * words.slice + at[1] * words.pitch +
            (uint64_t)at[0] * words.texel_bytes;
 }

@@ -2,7 +2,7 @@
  * ones with a level for each size. */
 #include "runtime/cuda/array.h"
 
-#include "backend/semantics/texture.h"
+#include "backend/semantics/texture_layout.h"
 #include "runtime/cuda/block.h"
 #include "runtime/cuda/command.h"
 #include "runtime/cuda/context_list.h"
@@ -142,7 +142,7 @@ static void lay_out(CUarray a)
     struct pt_texture t = {.size = {(uint32_t)d->Width, (uint32_t)at_least_one(d->Height)},
                            .texel_bytes = (uint8_t)a->element_bytes,
                            .block = blocks ? blocks->kind : PT_TEXTURE_NO_BLOCK};
-    pt_texture_lay_out(&t);
+    pt_texture_layout_set(&t);
     a->columns = (d->Width + side - 1) / side;
     a->rows = (at_least_one(d->Height) + side - 1) / side;
     a->pitch = t.pitch;

@@ -6,6 +6,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "backend/semantics/texture_layout.h"
 #include "backend/semantics/texture_tile.h"
 #include "runtime/cuda/array.h"
 #include "runtime/cuda/block.h"
@@ -277,7 +278,7 @@ static CUresult set_view(struct pt_texture *t, const CUDA_RESOURCE_VIEW_DESC *v,
     if (r != CUDA_SUCCESS)
         return r;
     unsigned last = v->lastMipmapLevel < t->n_levels ? v->lastMipmapLevel : t->n_levels - 1u;
-    *t = pt_texture_level_of(t, v->firstMipmapLevel);
+    *t = pt_texture_layout_find(t, v->firstMipmapLevel);
     t->n_levels = (uint8_t)(last - v->firstMipmapLevel + 1);
     if (t->is_layered)
         set_layers(t, v->firstLayer, (v->lastLayer - v->firstLayer + 1) * faces_of(t));

@@ -18,6 +18,15 @@ static const struct shape {
 #include "tools/fuzz/images.def"
 };
 
+bool image_is_used(enum pt_op op)
+{
+    static const char *const rows[] = {"tex_", "tld4_", "txq", "suld", "sust", "sured", "suq"};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        if (!strncmp(pt_op_id(op), rows[i], strlen(rows[i])))
+            return true;
+    return false;
+}
+
 unsigned image_shape(const struct pt_form *form)
 {
     unsigned i = 0;

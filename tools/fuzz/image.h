@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "ir/isa.h"
 #include "ptera.h"
 
 enum image_use { IMAGE_TEXTURE, IMAGE_SURFACE, IMAGE_TARGET, IMAGE_USES };
@@ -24,6 +25,8 @@ enum {
 
 struct pt_form;
 
+/* By the row's instructions. */
+bool image_is_used(enum pt_op op);
 /* Which shape the instruction is for; IMAGE_SHAPES: any. */
 unsigned image_shape(const struct pt_form *form);
 bool image_may_be(unsigned shape, enum image_use use);

@@ -1,5 +1,6 @@
 /* Operands of an instruction that is drawn. */
 #include "tools/fuzz/draw.h"
+#include "tools/fuzz/corner.h"
 
 #include <string.h>
 
@@ -99,12 +100,35 @@ static bool add_vector(struct gen *g, struct drawn *d, const struct pt_slot *slo
     return is_good;
 }
 
+/* "[image, {coordinates}]" */
+static bool add_image(struct gen *g, struct drawn *d, const struct pt_slot *slot,
+                      const struct gen_place *place)
+{
+    if (draw_may_be_outside(d))
+        return false;
+    const char *image = draw_image(g, d, pt_slot_sub(slot, 0));
+    strcat(d->operands, gen_format(g, "[%s", image));
+    for (unsigned i = 1; i < slot->n_sub; i++) {
+        strcat(d->operands, ", ");
+        d->is_place = true;
+        bool ok = draw_operand(g, d, pt_slot_sub(slot, i), place);
+        d->is_place = false;
+        if (!ok)
+            return false;
+    }
+    strcat(d->operands, "]");
+    d->is_granted |= pt_slot_sub(slot, 0)->name == d->wish->group->letter;
+    return true;
+}
+
 bool draw_operand(struct gen *g, struct drawn *d, const struct pt_slot *slot,
                   const struct gen_place *place)
 {
     enum pt_type type = pt_slot_type(slot, &d->form);
     enum gen_class class;
     char text[64];
+    if (d->wish && draw_is_image(d, slot))
+        return add_image(g, d, slot, place);
     if (d->wish && slot->kind != PT_SLOT_PAIR && slot->kind != PT_SLOT_VEC)
         return draw_wanted(g, d, slot, place);
     switch (slot->kind) {

@@ -250,26 +250,6 @@ static const char *own_place(struct gen *g, struct drawn *d, unsigned n)
     }
 }
 
-/* "[image, {coordinates}]" */
-static bool add_image(struct gen *g, struct drawn *d, const struct pt_slot *slot,
-                      const struct gen_place *place)
-{
-    if (draw_may_be_outside(d))
-        return false;
-    const char *image = draw_image(g, d, pt_slot_sub(slot, 0));
-    strcat(d->operands, gen_format(g, "[%s", image));
-    for (unsigned i = 1; i < slot->n_sub; i++) {
-        strcat(d->operands, ", ");
-        d->is_place = true;
-        bool ok = draw_operand(g, d, pt_slot_sub(slot, i), place);
-        d->is_place = false;
-        if (!ok)
-            return false;
-    }
-    strcat(d->operands, "]");
-    return true;
-}
-
 static bool add_memory(struct gen *g, struct drawn *d, const struct pt_slot *slot)
 {
     unsigned n = gen_temp(g), effects = pt_op_effects(d->form.op);
@@ -317,7 +297,7 @@ bool draw_wanted(struct gen *g, struct drawn *d, const struct pt_slot *slot,
         ok = add_constant(g, d, slot);
         break;
     case PT_SLOT_MEM:
-        ok = draw_is_image(d, slot) ? add_image(g, d, slot, place) : add_memory(g, d, slot);
+        ok = add_memory(g, d, slot);
         break;
     case PT_SLOT_SREG:
         ok = type == PT_u32 || type == PT_b32 || type == PT_s32;

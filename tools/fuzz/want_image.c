@@ -6,7 +6,6 @@
 #include "ir/row.h"
 #include "tools/fuzz/corner.h"
 #include "tools/fuzz/image.h"
-#include "tools/fuzz/wish.h"
 
 static bool is_op(const struct drawn *d, const char *prefix)
 {
@@ -23,7 +22,7 @@ static enum image_use use_of(const struct drawn *d)
 
 bool draw_is_image(const struct drawn *d, const struct pt_slot *slot)
 {
-    return slot->kind == PT_SLOT_MEM && wish_needs_image(d->form.op);
+    return slot->kind == PT_SLOT_MEM && image_is_used(d->form.op);
 }
 
 const char *draw_image(struct gen *g, struct drawn *d, const struct pt_slot *slot)

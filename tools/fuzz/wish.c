@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "tools/fuzz/draw.h"
+#include "tools/fuzz/image.h"
 
 enum { TRIES = 100 };
 
@@ -57,19 +58,10 @@ bool wish_is_own(const struct corner_group *g, enum corner_class class)
     return find(own, sizeof own / sizeof *own, g, class);
 }
 
-bool wish_needs_image(enum pt_op op)
-{
-    static const char *const rows[] = {"tex_", "tld4_", "txq", "suld", "sust", "sured", "suq"};
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-        if (!strncmp(pt_op_id(op), rows[i], strlen(rows[i])))
-            return true;
-    return false;
-}
-
 bool wish_needs_images(const struct gen_wishes *wishes)
 {
     for (unsigned i = 0; wishes && i < wishes->n; i++)
-        if (wish_needs_image(wishes->v[i].group->op))
+        if (image_is_used(wishes->v[i].group->op))
             return true;
     return false;
 }
@@ -191,7 +183,7 @@ static void surround(struct gen *g, const struct drawn *d, unsigned n, const cha
 {
     bool is_warp_memory = has_effect(d, PT_FX_WARP) && has_effect(d, PT_FX_READ | PT_FX_WRITE),
          has_carry = has_effect(d, PT_FX_CARRY_IN | PT_FX_CARRY_OUT),
-         is_target = wish_needs_image(d->form.op) && has_effect(d, PT_FX_WRITE);
+         is_target = image_is_used(d->form.op) && has_effect(d, PT_FX_WRITE);
     *before = *behind = "";
     if (is_warp_memory) {
         *before = "bar.warp.sync -1;\n";

@@ -9,9 +9,7 @@
 const char *wish_why_not(const struct corner_group *group, enum corner_class class);
 /* Only kernels for Ptera's own engines can have it. */
 bool wish_is_own(const struct corner_group *group, enum corner_class class);
-/* The row is for textures or surfaces. */
-bool wish_needs_image(enum pt_op op);
-/* Some of the wishes are; NULL: there are none. */
+/* Some of the wishes are for textures or surfaces; NULL: there are none. */
 bool wish_needs_images(const struct gen_wishes *wishes);
 /* All lanes of the warp have to come together. */
 bool wish_needs_warp(const struct gen_wish *wish);
