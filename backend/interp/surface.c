@@ -109,9 +109,10 @@ static bool find_place(const struct pt_code *c, struct pt_frame *f, uint32_t i,
         return false;
     *known = handle;
     *place = locate(f, k, s, i);
-    if (!*place && k->is_trapping) {
-        pt_fail(c, f, PT_FAULT_ILLEGAL_ADDRESS, 1u << i, "outside the surface");
-        return false;
+    if (!*place) {
+        if (k->is_trapping)
+            pt_fail(c, f, PT_FAULT_ILLEGAL_ADDRESS, 1u << i, "outside the surface");
+        return !k->is_trapping;
     }
     uint32_t bytes = k->where.bytes ? k->where.bytes : s->texel_bytes;
     if (*place % bytes) {
