@@ -5,6 +5,7 @@
 
 #include "backend/semantics/surface.h"
 #include "ir/bits.h"
+#include "ir/chapter.h"
 #include "ir/row.h"
 
 static const struct shape {
@@ -20,11 +21,7 @@ static const struct shape {
 
 bool image_is_used(enum pt_op op)
 {
-    static const char *const rows[] = {"tex_", "tld4_", "txq", "suld", "sust", "sured", "suq"};
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-        if (!strncmp(pt_op_id(op), rows[i], strlen(rows[i])))
-            return true;
-    return false;
+    return pt_chapter_has("texture", op);
 }
 
 unsigned image_shape(const struct pt_form *form)
