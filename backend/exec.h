@@ -92,7 +92,7 @@ enum pt_fault_kind {
     PT_FAULT_MBARRIER, /* likewise: counts of an mbarrier that leave their range */
     PT_FAULT_DEADLOCK,
     PT_FAULT_TIMEOUT,
-    PT_FAULT_CANCELLED, /* a sibling CTA failed */
+    PT_FAULT_CANCELLED, /* ptera_engine_cancel */
     PT_FAULT_OUT_OF_MEMORY,
     PT_FAULT_HOST_FUNCTION /* which said so itself */
 };

@@ -62,8 +62,9 @@ typedef enum ptera_result {
     PTERA_ERROR_DEADLOCK = 22,
     PTERA_ERROR_TIMEOUT = 23,
     PTERA_ERROR_HOST_FUNCTION = 24, /* a registered function called ptera_function_fail */
-    PTERA_ERROR_FINDINGS = 25       /* the kernel ran to its end, but a checker found something:
+    PTERA_ERROR_FINDINGS = 25,      /* the kernel ran to its end, but a checker found something:
                                * ptera_launch.finding */
+    PTERA_ERROR_CANCELLED = 26      /* ptera_engine_cancel ended the kernel */
 } ptera_result;
 
 /* A short English text for a result; static. */
@@ -170,22 +171,28 @@ static inline void ptera_options_init(ptera_options *options)
  * observers that do not exist, and a device that does not exist, or not with that compute
  * capability (the log, if there is one, is told why). */
 PTERA_API ptera_result ptera_engine_create(const ptera_options *options, ptera_engine **engine);
-/* Destroys an engine, its modules and its buffers. NULL is allowed. */
+/* Destroys an engine, its modules and its buffers, when launches that nobody waits for have ended.
+ * Those that callers wait for must have. NULL is allowed. */
 PTERA_API void ptera_engine_destroy(ptera_engine *engine);
+/* Ends the launches that run or are queued: each fails with PTERA_ERROR_CANCELLED, whoever waits
+ * for it, unless it comes to its end meanwhile. Does not wait for that; it is as soon as after a
+ * time limit. Launches that are made, or compiled, later are not meant. From any thread. */
+PTERA_API ptera_result ptera_engine_cancel(ptera_engine *engine);
 
 /* What the last failed launch of this engine reported, several lines of text, without a final
- * newline; "" if none. Valid until the next launch that fails, of whichever thread.
+ * newline; "" if none. Valid until the next launch that fails, of whichever thread: where several
+ * launch at once, ptera_launch.error has each one's own.
  *
  * The first line of a kernel's failure always reads
  *     WHAT[ 0xADDRESS] in kernel 'NAME' at FILE.ptx:LINE[ (SOURCE:LINE)], CTA (X,Y,Z),
  *         thread (X,Y,Z)[ and N more of warp W]
  * (one line) where WHAT is "illegal address", "misaligned address", "trap", "failed assertion",
- * "stack overflow", "illegal instruction", "deadlock", "timeout", "out of memory" or "failure of a
- * host function", and ", warp W" takes the place of the thread where it is not known. Indented
- * lines follow: the function (if not the kernel), the line of PTX, what lies near the address; for
- * a deadlock or a timeout each group of threads that waits. An invalid launch reads "kernel
- * 'NAME': " and the reason; invalid PTX found when a kernel is compiled is the text of the first
- * diagnostic. */
+ * "stack overflow", "illegal instruction", "deadlock", "timeout", "cancelled", "out of memory" or
+ * "failure of a host function", and ", warp W" takes the place of the thread where it is not known.
+ * Indented lines follow: the function (if not the kernel), the line of PTX, what lies near the
+ * address; for a deadlock, a timeout or what was cancelled each group of threads that waits. An
+ * invalid launch reads "kernel 'NAME': " and the reason; invalid PTX found when a kernel is
+ * compiled is the text of the first diagnostic. */
 PTERA_API const char *ptera_engine_error(const ptera_engine *engine);
 
 /* What the engine runs on. Strings are static. */
@@ -604,6 +611,11 @@ typedef struct ptera_launch {
      * CTA begins; such launches are interpreted. 0: what the last CTA in the same place left there,
      * and zeros at first. A kernel whose result changes reads what it has not written. */
     unsigned unwritten;
+    /* If not NULL: gets the text of ptera_engine_error if this launch fails, whatever other threads
+     * launch meanwhile, cut to error_bytes, which has room for the 0 at its end; "" if it does not.
+     * ptera_kernel_launch_async writes why it refuses, and no more. */
+    char *error;
+    size_t error_bytes;
 } ptera_launch;
 
 /* Sets the defaults. `size` is sizeof *launch where the program is compiled. NULL is allowed. */

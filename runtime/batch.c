@@ -57,7 +57,7 @@ static bool run_row(struct pt_job *job, const struct pt_native *native, struct p
     else if (end == PT_RUN_FAULT)
         pt_report_native(job, cta, &fault);
     else
-        pt_report_native_timeout(job, cta, &fault);
+        pt_report_native_stop(job, cta, &fault);
     return false;
 }
 

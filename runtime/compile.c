@@ -60,7 +60,9 @@ static ptera_result compile_into(ptera_kernel *kernel, uint32_t tests, struct pt
             return PTERA_ERROR_OUT_OF_MEMORY;
         /* Other kernels of the module may still be fit to run. */
         module->ir.diags.errors = errors;
-        pt_engine_fail(module->engine, "%s", pt_diagnostics_first_error(module, listed));
+        const char *why = pt_diagnostics_first_error(module, listed);
+        atomic_store(&kernel->invalid, why);
+        pt_engine_fail(module->engine, "%s", why);
         return pt_diagnostics_result(module, listed);
     }
     program->shared_static = shared.bytes < UINT32_MAX ? (uint32_t)shared.bytes : UINT32_MAX;

@@ -128,6 +128,7 @@ static bool set_up(ptera_engine *engine, const ptera_options *o)
     engine->forks = pt_engine_forks();
     engine->stack_bytes = o->stack_bytes ? o->stack_bytes : STACK_BYTES;
     atomic_init(&engine->grid_ids, 0);
+    pthread_mutex_init(&engine->running_lock, NULL);
     pthread_mutex_init(&engine->lock, NULL);
     pt_version_queue_init(engine);
     pt_arena_init(&engine->host.arena, &engine->allocator);
@@ -169,6 +170,7 @@ static void tear_down(ptera_engine *engine)
     pt_timeline_close(engine);
     pthread_mutex_destroy(&engine->order.lock);
     pt_arena_free(&engine->host.arena);
+    pthread_mutex_destroy(&engine->running_lock);
     pthread_mutex_destroy(&engine->lock);
     pt_engine_free(engine, engine);
 }

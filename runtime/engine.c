@@ -33,24 +33,34 @@ struct pt_shadow *pt_engine_shadow(ptera_engine *engine)
     return none;
 }
 
-void pt_engine_fail(ptera_engine *engine, const char *format, ...)
+static void fail(ptera_engine *engine, const struct pt_own_error *own, const char *format,
+                 va_list args)
 {
-    va_list args;
-    va_start(args, format);
     pthread_mutex_lock(&engine->lock);
     vsnprintf(engine->error, sizeof engine->error, format, args);
     size_t n = strlen(engine->error);
     while (n && engine->error[n - 1] == '\n')
         engine->error[--n] = 0;
+    if (own && own->text)
+        snprintf(own->text, own->bytes, "%s", engine->error);
     pthread_mutex_unlock(&engine->lock);
+}
+
+void pt_engine_fail(ptera_engine *engine, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    fail(engine, NULL, format, args);
     va_end(args);
 }
 
-void pt_engine_error_copy(ptera_engine *engine, char *error)
+void pt_engine_fail_launch(ptera_engine *engine, const struct pt_own_error *own, const char *format,
+                           ...)
 {
-    pthread_mutex_lock(&engine->lock);
-    memcpy(error, engine->error, sizeof engine->error);
-    pthread_mutex_unlock(&engine->lock);
+    va_list args;
+    va_start(args, format);
+    fail(engine, own, format, args);
+    va_end(args);
 }
 
 void pt_engine_log(ptera_engine *engine, ptera_severity severity, const char *format, ...)

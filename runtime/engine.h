@@ -62,6 +62,12 @@ struct pt_order_options {
     bool compares_text;
 };
 
+/* Where a launch's own failure is told, beside its engine's; NULL: nowhere. */
+struct pt_own_error {
+    char *text;
+    size_t bytes;
+};
+
 struct pt_counted;
 
 struct ptera_engine {
@@ -106,6 +112,9 @@ struct ptera_engine {
 
     struct pt_own own[PT_OWN]; /* by worker */
 
+    pthread_mutex_t running_lock; /* of: */
+    struct pt_job *running;       /* cancel.h */
+
     pthread_mutex_t lock; /* of what follows */
     struct ptera_module *modules;
     struct pt_slot *slots;    /* that no launch uses, nor is some worker's own */
@@ -135,6 +144,7 @@ struct ptera_kernel {
     atomic_uint registers; /* registers.c; 0: not counted yet */
     /* the last launch that asked for native code was interpreted; NULL: it was native */
     _Atomic(const char *) why;
+    _Atomic(const char *) invalid; /* the first error that was found when it was compiled */
 };
 
 /* A line of a kernel that the log has been told of. */
@@ -180,9 +190,10 @@ struct pt_shadow *pt_engine_shadow(ptera_engine *engine);
 /* Sets the text of ptera_engine_error. */
 __attribute__((format(printf, 2, 3))) void pt_engine_fail(ptera_engine *engine, const char *format,
                                                           ...);
-
-/* What it is now, into PT_ERROR_BYTES. */
-void pt_engine_error_copy(ptera_engine *engine, char *error);
+/* The same of a launch: also into what is its own, if it has any. */
+__attribute__((format(printf, 3, 4))) void pt_engine_fail_launch(ptera_engine *engine,
+                                                                 const struct pt_own_error *own,
+                                                                 const char *format, ...);
 /* Tells the embedder's log, if there is one. */
 __attribute__((format(printf, 3, 4))) void
 pt_engine_log(ptera_engine *engine, ptera_severity severity, const char *format, ...);

@@ -49,7 +49,9 @@ struct pt_job {
     struct pt_footprint *footprint; /* to be told what it touches; NULL: nobody wants to know */
     struct pt_party failed;         /* where it did; PT_PARTY_NONE: that is not known */
     ptera_result result;
-    double timeout_seconds; /* 0: none */
+    struct pt_own_error error;
+    struct pt_job *next, **link; /* in engine->running; NULL: it does not run */
+    double timeout_seconds;      /* 0: none */
     /* Grids that depend on it, as its owner has them: its CTAs have let them begin or have ended;
      * waits until those are done that it depends on. NULL: there are none. */
     void (*triggered)(void *owner);
@@ -77,6 +79,9 @@ static inline struct pt_job *pt_job_of(const struct pt_launch *launch)
                    "engines find it there");
     return (struct pt_job *)(uintptr_t)launch;
 }
+
+/* Why it fails: the text of ptera_engine_error, and its own. */
+#define PT_JOB_FAIL(job, ...) pt_engine_fail_launch((job)->engine, &(job)->error, __VA_ARGS__)
 
 static inline bool pt_job_is_stopped(struct pt_job *job)
 {

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "ir/bits.h"
+#include "runtime/cancel.h"
 #include "runtime/compile.h"
 #include "runtime/counted.h"
 #include "runtime/deadline.h"
@@ -33,7 +34,7 @@ void ptera_launch_init_sized(ptera_launch *launch, size_t size)
     PT_INIT(launch, size, defaults);
 }
 
-#define REFUSE(engine, ...) (pt_engine_fail((engine), __VA_ARGS__), PTERA_ERROR_INVALID_LAUNCH)
+#define REFUSE(job, ...) (PT_JOB_FAIL(job, __VA_ARGS__), PTERA_ERROR_INVALID_LAUNCH)
 
 static const struct pt_func *func_of(const ptera_kernel *kernel)
 {
@@ -46,10 +47,9 @@ static ptera_result set_local(struct pt_job *job)
     const struct pt_module *ir = &job->kernel->module->ir;
     uint64_t bytes = job->launch.program->local_bytes, align = 16;
     if (bytes > PT_DEVICE_LOCAL)
-        return REFUSE(job->engine,
-                      "kernel '%s': %" PRIu64
-                      " bytes of local memory for a thread, which has up to %d",
-                      func_of(job->kernel)->name, bytes, PT_DEVICE_LOCAL);
+        return REFUSE(
+            job, "kernel '%s': %" PRIu64 " bytes of local memory for a thread, which has up to %d",
+            func_of(job->kernel)->name, bytes, PT_DEVICE_LOCAL);
     if (!bytes)
         bytes = job->engine->stack_bytes;
     for (uint32_t i = 1; i < ir->symbols.n; i++)
@@ -60,7 +60,7 @@ static ptera_result set_local(struct pt_job *job)
         bytes += align > 64 ? align : 64;
     job->launch.local_stride = bytes;
     if (bytes > (UINT64_C(1) << 32))
-        return REFUSE(job->engine, "kernel '%s': a stack of %" PRIu64 " bytes for a thread",
+        return REFUSE(job, "kernel '%s': a stack of %" PRIu64 " bytes for a thread",
                       func_of(job->kernel)->name, bytes);
     return PTERA_OK;
 }
@@ -117,41 +117,38 @@ static const struct pt_symbol *parameter_given(const ptera_kernel *kernel,
 }
 
 /* As many names as parameters: each is one of them if none comes twice. */
-static ptera_result check_names(const ptera_kernel *kernel, const ptera_launch *given)
+static ptera_result check_names(const struct pt_job *job, const ptera_launch *given)
 {
     const char *const *names = given->parameter_names;
-    const char *kernel_name = func_of(kernel)->name;
-    ptera_engine *engine = kernel->module->engine;
+    const char *kernel_name = func_of(job->kernel)->name;
     for (unsigned i = 0; i < given->n_parameters; i++) {
-        if (!names[i] || !parameter_given(kernel, given, i))
-            return REFUSE(engine, "kernel '%s' has no parameter '%s'", kernel_name,
+        if (!names[i] || !parameter_given(job->kernel, given, i))
+            return REFUSE(job, "kernel '%s' has no parameter '%s'", kernel_name,
                           names[i] ? names[i] : "(null)");
         for (unsigned k = 0; k < i; k++)
             if (!strcmp(names[i], names[k]))
-                return REFUSE(engine, "kernel '%s': parameter '%s' is given twice", kernel_name,
+                return REFUSE(job, "kernel '%s': parameter '%s' is given twice", kernel_name,
                               names[i]);
     }
     return PTERA_OK;
 }
 
-static ptera_result check_parameters(const ptera_kernel *kernel, const ptera_launch *given)
+static ptera_result check_parameters(const struct pt_job *job, const ptera_launch *given)
 {
-    const struct pt_func *f = func_of(kernel);
-    ptera_engine *engine = kernel->module->engine;
+    const struct pt_func *f = func_of(job->kernel);
     if (given->parameter_block) {
         if (given->parameter_block_bytes != f->param_size)
-            return REFUSE(engine,
-                          "kernel '%s': a parameter block of %zu bytes was given, it has %u",
+            return REFUSE(job, "kernel '%s': a parameter block of %zu bytes was given, it has %u",
                           f->name, given->parameter_block_bytes, f->param_size);
         return PTERA_OK;
     }
     if (given->n_parameters != f->params.n)
-        return REFUSE(engine, "kernel '%s': %u parameters were given, it has %u", f->name,
+        return REFUSE(job, "kernel '%s': %u parameters were given, it has %u", f->name,
                       given->n_parameters, f->params.n);
     for (uint32_t i = 0; i < f->params.n; i++)
         if (!given->parameters || !given->parameters[i])
-            return REFUSE(engine, "kernel '%s': parameter %u is a null pointer", f->name, i);
-    return given->parameter_names ? check_names(kernel, given) : PTERA_OK;
+            return REFUSE(job, "kernel '%s': parameter %u is a null pointer", f->name, i);
+    return given->parameter_names ? check_names(job, given) : PTERA_OK;
 }
 
 static void fill_parameters(const ptera_kernel *kernel, const ptera_launch *given, uint8_t *block)
@@ -250,8 +247,8 @@ static ptera_result get_native(struct pt_job *job, struct pt_version **version)
         return PTERA_ERROR_OUT_OF_MEMORY;
     if (w.end == PT_NATIVE_STOPPED || (is_limited && left <= 0)) {
         pt_native_put(job->engine, w.version);
-        pt_engine_fail(job->engine, "timeout in kernel '%s' at %s, while it was compiled",
-                       func_of(job->kernel)->name, job->kernel->module->name);
+        PT_JOB_FAIL(job, "timeout in kernel '%s' at %s, while it was compiled",
+                    func_of(job->kernel)->name, job->kernel->module->name);
         return PTERA_ERROR_TIMEOUT;
     }
     job->timeout_seconds = left;
@@ -265,7 +262,7 @@ static ptera_result choose_native(struct pt_job *job)
     const char *why = why_interpreted(job);
     struct pt_version *version = NULL;
     if (!pt_jit())
-        return REFUSE(job->engine, "the compiler cannot be opened: %s", pt_jit_error());
+        return REFUSE(job, "the compiler cannot be opened: %s", pt_jit_error());
     ptera_result r = why ? PTERA_OK : get_native(job, &version);
     if (r != PTERA_OK)
         return r;
@@ -339,20 +336,22 @@ static ptera_result prepare(struct pt_job *job, const ptera_launch *given,
     pt_dependents_prepare(job);
     job->launch.grid_id = atomic_fetch_add(&job->engine->grid_ids, 1) + 1;
     ptera_result r = pt_compile_kernel(job->kernel, job->tests, &job->launch.program);
+    if (r == PTERA_ERROR_INVALID_PTX || r == PTERA_ERROR_UNSUPPORTED_PTX)
+        PT_JOB_FAIL(job, "%s", atomic_load(&job->kernel->invalid));
     if (r == PTERA_OK)
         r = set_shape(job, given, bounds, misfit);
     if (r == PTERA_OK)
-        r = check_parameters(job->kernel, given);
+        r = check_parameters(job, given);
     if (r != PTERA_OK)
         return r;
     fill_parameters(job->kernel, given, job->parameters);
     return choose_engine(job, given);
 }
 
-static void say_no_memory(const ptera_kernel *kernel)
+static void say_no_memory(const ptera_kernel *kernel, const struct pt_own_error *own)
 {
-    pt_engine_fail(kernel->module->engine, "no memory to launch kernel '%s'",
-                   func_of(kernel)->name);
+    pt_engine_fail_launch(kernel->module->engine, own, "no memory to launch kernel '%s'",
+                          func_of(kernel)->name);
 }
 
 ptera_result pt_launch_prepare(ptera_kernel *kernel, const ptera_launch *given,
@@ -361,11 +360,13 @@ ptera_result pt_launch_prepare(ptera_kernel *kernel, const ptera_launch *given,
 {
     enum pt_misfit mine;
     ptera_engine *engine = kernel->module->engine;
+    const struct pt_own_error own = {given->error_bytes ? given->error : NULL, given->error_bytes};
     struct pt_job *job = pt_engine_alloc(engine, sizeof *job + func_of(kernel)->param_size);
     ptera_result r = PTERA_ERROR_OUT_OF_MEMORY;
     if (job) {
         job->kernel = kernel;
         job->engine = engine;
+        job->error = own;
         r = prepare(job, given, bounds, misfit ? misfit : &mine);
     }
     if (r == PTERA_OK) {
@@ -373,7 +374,7 @@ ptera_result pt_launch_prepare(ptera_kernel *kernel, const ptera_launch *given,
         return PTERA_OK;
     }
     if (r == PTERA_ERROR_OUT_OF_MEMORY)
-        say_no_memory(kernel);
+        say_no_memory(kernel, &own);
     if (job)
         pt_launch_drop(job);
     return r;
@@ -454,10 +455,15 @@ ptera_result pt_launch_run(struct pt_job *job, struct pt_launched *launched)
     if (!pt_fault_is_in(job->run))
         pt_handler_ensure();
     job->result = PTERA_ERROR_OUT_OF_MEMORY;
+    bool is_long = !pt_run_is_short(job);
+    if (is_long)
+        pt_cancel_begin(job);
     if (job->tests & PT_TEST_OBSERVERS)
         run_observed(job);
     else
         pt_thread_call(PT_STACK_WORK, run_job, job);
+    if (is_long)
+        pt_cancel_end(job);
     if (launched)
         tell(job, is_timed ? pt_now_ns() - begun : 0, launched);
     if (traced)
@@ -465,13 +471,13 @@ ptera_result pt_launch_run(struct pt_job *job, struct pt_launched *launched)
     ptera_result r = job->result;
     uint32_t n = job->is_checked ? atomic_load(&job->n_findings) : 0;
     if (r == PTERA_OK && n) {
-        pt_engine_fail(job->engine, "kernel '%s': %u finding%s", func_of(job->kernel)->name, n,
-                       n > 1 ? "s" : "");
+        PT_JOB_FAIL(job, "kernel '%s': %u finding%s", func_of(job->kernel)->name, n,
+                    n > 1 ? "s" : "");
         r = PTERA_ERROR_FINDINGS;
     }
     count_launch(job);
     if (r == PTERA_ERROR_OUT_OF_MEMORY && !atomic_load(&job->is_reported))
-        say_no_memory(job->kernel);
+        say_no_memory(job->kernel, &job->error);
     pt_launch_drop(job);
     return r;
 }
@@ -482,6 +488,8 @@ ptera_result pt_launch_take(ptera_kernel *kernel, const ptera_launch *given, str
     ptera_launch_init(&mine);
     if (!kernel || !given || !PT_TAKE(mine, given))
         return PTERA_ERROR_INVALID_ARGUMENT;
+    if (mine.error && mine.error_bytes)
+        mine.error[0] = 0;
     if (pt_engine_is_inherited(kernel->module->engine))
         return PTERA_ERROR_NOT_INITIALIZED;
     if (!(mine.timeout_seconds >= 0) || mine.backend < PTERA_BACKEND_DEFAULT ||

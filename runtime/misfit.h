@@ -25,7 +25,7 @@ enum pt_misfit {
     PT_MISFIT_RESIDENT /* more blocks of a cooperative launch than can be resident at once */
 };
 
-/* Makes it the engine's error. `shape` is what the launch comes to as far as it was judged. */
+/* Makes it the launch's error. `shape` is what the launch comes to as far as it was judged. */
 void pt_misfit_refuse(const struct pt_job *job, enum pt_misfit misfit, const ptera_launch *given,
                       const struct pt_shape *shape);
 

@@ -332,12 +332,11 @@ static void tell_difference(struct order *o, uint64_t seed, const struct pt_orde
 
 static void tell_failure(struct order *o, uint64_t seed)
 {
-    char error[PT_ERROR_BYTES], detail[PT_ERROR_BYTES + 128];
-    pt_engine_error_copy(o->engine, error);
-    error[strcspn(error, "\n")] = 0;
+    char detail[PT_ERROR_BYTES + 128];
+    const char *error = o->job->error.text;
     snprintf(detail, sizeof detail,
-             "under schedule %" PRIu64 " the launch fails, and not under the default one: %s", seed,
-             error);
+             "under schedule %" PRIu64 " the launch fails, and not under the default one: %.*s",
+             seed, (int)strcspn(error, "\n"), error);
     add(o, PT_FINDING_ORDER_FAILURE, o->job->failed, (struct pt_party){0}, detail);
 }
 
@@ -366,7 +365,8 @@ static bool try_schedule(struct order *o, uint64_t seed)
         o->steps = o->schedule.steps;
         o->lane_steps = o->schedule.lane_steps;
     }
-    if (o->job->result == PTERA_ERROR_OUT_OF_MEMORY || o->written.is_out_of_memory)
+    if (o->job->result == PTERA_ERROR_OUT_OF_MEMORY || o->job->result == PTERA_ERROR_CANCELLED ||
+        o->written.is_out_of_memory)
         return true;
     if (o->job->result != PTERA_OK)
         tell_failure(o, seed);
@@ -396,10 +396,13 @@ static void try_schedules(struct order *o)
 
 static void compare_schedules(struct order *o)
 {
+    char error[PT_ERROR_BYTES] = "";
     struct pt_job *job = o->job;
+    struct pt_own_error own = job->error;
     uint32_t tests = job->tests;
     const struct pt_program *program = job->launch.program;
     bool is_late = job->is_late;
+    job->error = (struct pt_own_error){error, sizeof error};
     o->excuse =
         (struct pt_order_excuse){.tolerance = o->engine->order.tolerance,
                                  .heap = (uintptr_t)o->engine->heap.base,
@@ -415,6 +418,7 @@ static void compare_schedules(struct order *o)
     job->launch.program = program;
     job->tests = tests;
     job->is_late = is_late;
+    job->error = own;
     job->result = PTERA_OK;
 }
 

@@ -1,6 +1,7 @@
 /* Launches that nobody waits for. */
 #include "runtime/queue.h"
 
+#include "runtime/cancel.h"
 #include "runtime/engine.h"
 #include "runtime/job.h"
 #include "runtime/launch.h"
@@ -18,11 +19,10 @@ static void run(struct pt_queued *q)
 {
     char error[PT_ERROR_BYTES];
     error[0] = 0; /* the rest need not be cleared for each launch */
+    q->job->error = (struct pt_own_error){error, sizeof error};
     ptera_result result = pt_launch_run(q->job, NULL);
-    if (result != PTERA_OK)
-        pt_engine_error_copy(q->engine, error);
     if (q->done)
-        q->done(q->ud, result, error);
+        q->done(q->ud, result, result == PTERA_OK ? "" : error);
     pt_engine_free(q->engine, q);
 }
 
@@ -71,6 +71,14 @@ void pt_queue_init(struct pt_queue *queue)
     pthread_mutex_init(&queue->lock, NULL);
     pthread_cond_init(&queue->change, NULL);
     queue->end = &queue->first;
+}
+
+void pt_queue_cancel(struct pt_queue *queue)
+{
+    pthread_mutex_lock(&queue->lock);
+    for (struct pt_queued *q = queue->first; q; q = q->next)
+        pt_cancel_job(q->job);
+    pthread_mutex_unlock(&queue->lock);
 }
 
 void pt_queue_close(struct pt_queue *queue)

@@ -309,11 +309,21 @@ void pt_report_deadlock(struct pt_job *job, const struct pt_slot *slot)
                 "every thread that has not exited waits for another one:");
 }
 
-void pt_report_timeout(struct pt_job *job, const struct pt_slot *slot)
+/* It was stopped from outside, and nobody has reported that yet. */
+static bool is_to_report(struct pt_job *job, enum pt_fault_kind *kind)
 {
-    if (atomic_load(&job->launch.stop) == PT_FAULT_TIMEOUT &&
-        !atomic_exchange(&job->is_reported, true))
-        put_all(job, slot, PT_FAULT_TIMEOUT, "the time limit is over; the threads were here:");
+    *kind = (enum pt_fault_kind)atomic_load(&job->launch.stop);
+    return (*kind == PT_FAULT_TIMEOUT || *kind == PT_FAULT_CANCELLED) &&
+           !atomic_exchange(&job->is_reported, true);
+}
+
+void pt_report_stop(struct pt_job *job, const struct pt_slot *slot)
+{
+    enum pt_fault_kind kind;
+    if (is_to_report(job, &kind))
+        put_all(job, slot, kind,
+                kind == PT_FAULT_TIMEOUT ? "the time limit is over; the threads were here:"
+                                         : "the threads were here:");
 }
 
 void pt_report_endless(struct pt_job *job, const struct pt_slot *slot)
@@ -322,19 +332,19 @@ void pt_report_endless(struct pt_job *job, const struct pt_slot *slot)
         put_all(job, slot, PT_FAULT_TIMEOUT, "it does not come to its end; the threads were here:");
 }
 
-void pt_report_native_timeout(struct pt_job *job, const struct pt_cta *cta,
-                              const struct pt_fault *place)
+void pt_report_native_stop(struct pt_job *job, const struct pt_cta *cta,
+                           const struct pt_fault *place)
 {
-    if (atomic_load(&job->launch.stop) != PT_FAULT_TIMEOUT ||
-        atomic_exchange(&job->is_reported, true))
+    enum pt_fault_kind kind;
+    if (!is_to_report(job, &kind))
         return;
     struct pt_words w = {job, job->report, 0};
-    struct pt_fault fault = {.kind = PT_FAULT_TIMEOUT, .func = place->func, .insn = place->insn};
+    struct pt_fault fault = {.kind = kind, .func = place->func, .insn = place->insn};
     pthread_mutex_lock(&job->kernel->module->lock);
     put_head(&w, cta, &fault);
     put_line(&w, fault.func, fault.insn);
-    pt_words_put(&w,
-                 "\n  the time limit is over; native code does not tell which threads were here");
+    pt_words_put(&w, "\n  %snative code does not tell which threads were here",
+                 kind == PT_FAULT_TIMEOUT ? "the time limit is over; " : "");
     pthread_mutex_unlock(&job->kernel->module->lock);
 }
 

@@ -42,6 +42,8 @@ const char *ptera_result_text(ptera_result result)
         return "a host function failed";
     case PTERA_ERROR_FINDINGS:
         return "a checker found something";
+    case PTERA_ERROR_CANCELLED:
+        return "cancelled";
     }
     return "unknown result";
 }
@@ -74,8 +76,9 @@ ptera_result pt_result_of_fault(enum pt_fault_kind kind)
         return PTERA_ERROR_OUT_OF_MEMORY;
     case PT_FAULT_HOST_FUNCTION:
         return PTERA_ERROR_HOST_FUNCTION;
-    case PT_FAULT_NONE:
     case PT_FAULT_CANCELLED:
+        return PTERA_ERROR_CANCELLED;
+    case PT_FAULT_NONE:
         break;
     }
     return PTERA_OK;

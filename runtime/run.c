@@ -63,13 +63,14 @@ static ptera_result run(struct pt_job *job)
     if (kind == PT_FAULT_NONE)
         return PTERA_OK;
     if (!atomic_load(&job->is_reported)) {
-        /* The time was over when no cluster was resident any more: everything has run. */
-        if (kind == PT_FAULT_TIMEOUT && pt_batch_has_taken_all(job))
+        /* It was stopped when no cluster was resident any more: everything has run. */
+        if (pt_batch_has_taken_all(job))
             return PTERA_OK;
-        pt_engine_fail(engine, "timeout in kernel '%s' at %s", func_of(job->kernel)->name,
-                       job->kernel->module->name);
+        PT_JOB_FAIL(job, "%s in kernel '%s' at %s",
+                    kind == PT_FAULT_TIMEOUT ? "timeout" : "cancelled", func_of(job->kernel)->name,
+                    job->kernel->module->name);
     } else {
-        pt_engine_fail(engine, "%s", job->report);
+        PT_JOB_FAIL(job, "%s", job->report);
     }
     return pt_result_of_fault(kind);
 }

@@ -56,7 +56,7 @@ static enum pt_run resume_native(struct pt_worker *w, struct pt_warp *warp)
     else if (run == PT_RUN_FAULT)
         pt_report_native(w->job, cta, &fault);
     else if (fault.insn != UINT32_MAX)
-        pt_report_native_timeout(w->job, cta, &fault);
+        pt_report_native_stop(w->job, cta, &fault);
     return run;
 }
 
@@ -235,7 +235,7 @@ static unsigned go_round(struct pt_worker *w)
     for (struct pt_slot **place = &w->slots; *place;) {
         enum turn turn = take_turn(w, *place);
         if (turn == TURN_STOPPED) {
-            pt_report_timeout(w->job, *place);
+            pt_report_stop(w->job, *place);
             return 0;
         }
         ended |= turn == TURN_DONE;
@@ -301,7 +301,7 @@ static void run_scheduled(struct pt_worker *w)
             pt_report_deadlock(job, w->slots);
     }
     if (w->slots)
-        pt_report_timeout(job, w->slots);
+        pt_report_stop(job, w->slots);
 }
 
 /* ---- becoming native ------------------------------------------------------------------------- */
@@ -327,7 +327,7 @@ static void run_clusters(struct pt_worker *w)
         spent = cost ? spent + cost : 0;
     }
     if (w->slots) /* the time may have been over before they had a turn */
-        pt_report_timeout(w->job, w->slots);
+        pt_report_stop(w->job, w->slots);
 }
 
 /* Native code of which warps are resumed as the interpreter's are. */

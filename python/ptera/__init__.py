@@ -16,6 +16,7 @@ from ptera.arrays import In
 from ptera.device import Device, devices
 from ptera.engine import Engine, default_engine
 from ptera.errors import (
+    Cancelled,
     CompileError,
     Diagnostic,
     Error,
@@ -37,6 +38,7 @@ __version__: str = _text(_lib.ptera_version())
 
 __all__ = [
     "Access",
+    "Cancelled",
     "CompileError",
     "Device",
     "Diagnostic",

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sys
 import tempfile
 import threading
+import time
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from types import TracebackType
 from typing import Any
 
@@ -18,6 +20,8 @@ from ptera.profile import KernelCounts, read_counts
 __all__ = ["Engine", "default_engine"]
 
 _LOG_NAMES = {0: "note", 1: "warning", 2: "error"}
+#: Until calls that were cancelled have returned; kernels that are being compiled take up to 60.
+_CANCEL_SECONDS, _EXIT_SECONDS, _PAUSE = 90.0, 1.0, 0.001
 
 
 #: Told of what checkers find in any engine, from any thread; see ptera.pytest_plugin.
@@ -51,7 +55,8 @@ class Engine:
         print: gets the text of device printf; default: standard output.
         log: gets (severity, text) of what the library decided, from any thread.
 
-    An engine ends with `close()`, or as a context manager, or when nothing refers to it.
+    An engine ends with `close()`, or as a context manager, or when nothing refers to it. It may be
+    used, and closed, by several threads.
     """
 
     def __init__(
@@ -96,14 +101,40 @@ class Engine:
         self.closed = False
         #: Launches are watched: the memory of their arguments must be known.
         self.is_observed = bool(os.environ.get("PTERA_OBSERVE") if observe is None else observe)
-        self._finalizer = weakref.finalize(self, _destroy, self._handle, self._callbacks)
+        self._uses: list[None] = []  # one for each call of the C API under way that may take long
+        self._finalizer = weakref.finalize(
+            self, _destroy, self._handle, self._callbacks, self._uses
+        )
         self.stream = Stream(self)
         _engines.add(self)
 
-    def close(self) -> None:
-        """Ends the engine, its modules and its memory; more than once does nothing."""
+    def close(self, seconds: float = 10) -> None:
+        """Ends the engine, its modules and its memory; more than once does nothing.
+
+        Launches of other threads, and of `stream`, may go on for so many seconds; then they are
+        cancelled, which is ptera.Cancelled where they are waited for.
+
+        Raises:
+            RuntimeError: one does not end, as when it waits for what this call is made from.
+        """
         self.closed = True
+        if not self._is_idle_within(seconds) and self._finalizer.alive:
+            check(lib.ptera_engine_cancel(self._handle))
+            if not self._is_idle_within(_CANCEL_SECONDS):
+                raise RuntimeError("the engine is in use by a call that does not end")
         self._finalizer()
+
+    def _is_idle_within(self, seconds: float) -> bool:
+        return _is_true_within(seconds, lambda: not self._uses and not self.stream._running)
+
+    @contextlib.contextmanager
+    def _using(self) -> Iterator[Any]:
+        """The handle, for a call that close() is to wait for."""
+        self._uses.append(None)
+        try:
+            yield self.handle
+        finally:
+            self._uses.pop()
 
     def is_alive(self) -> bool:
         """False once it has been destroyed, also where the interpreter ends."""
@@ -129,26 +160,30 @@ class Engine:
 
     def error(self) -> str:
         """What the last launch that failed reported."""
-        return text(lib.ptera_engine_error(self.handle))
+        with self._using() as handle:
+            return text(lib.ptera_engine_error(handle))
 
     def info(self) -> dict[str, Any]:
         """What the engine runs on: version, CPU level, threads, device, compiler, cache."""
         info = sized("ptera_info")
-        check(lib.ptera_engine_info(self.handle, info))
-        return values_of(info)
+        with self._using() as handle:
+            check(lib.ptera_engine_info(handle, info))
+            return values_of(info)
 
     def findings(self) -> list[Finding]:
         """What checkers found so far, in all launches: of `observe`, and of their `checks`."""
         found: list[Finding] = []
-        while (finding := finding_at(self.handle, len(found))) is not None:
-            found.append(finding)
+        with self._using() as handle:
+            while (finding := finding_at(handle, len(found))) is not None:
+                found.append(finding)
         return found
 
     def counts(self) -> list[KernelCounts]:
         """What launches did so far, of each kernel in each shape, where `observe` has "count"."""
         with tempfile.TemporaryDirectory() as folder:
             path = os.path.join(folder, "counts")
-            check(lib.ptera_engine_counts_save(self.handle, os.fsencode(path)))
+            with self._using() as handle:
+                check(lib.ptera_engine_counts_save(handle, os.fsencode(path)))
             return read_counts(path)
 
     @property
@@ -164,24 +199,43 @@ class Engine:
         nothing refers to it.
         """
         address = ffi.new("void **")
-        check(lib.ptera_buffer_alloc(self.handle, nbytes, address))
+        with self._using() as handle:
+            check(lib.ptera_buffer_alloc(handle, nbytes, address))
         memory = ffi.gc(
             ffi.cast("char *", address[0]), lambda p, engine=self: engine._free(p), nbytes
         )
         return ffi.buffer(memory, nbytes)
 
     def _free(self, address: Any) -> None:
+        self._if_open(lambda handle: lib.ptera_buffer_free(handle, address))
+
+    def _if_open(self, call: Callable[[Any], object]) -> None:
+        """For what an engine that ends does by itself."""
         if self.is_alive():
-            lib.ptera_buffer_free(self._handle, address)
+            with contextlib.suppress(ValueError), self._using() as handle:
+                call(handle)
 
     def synchronize(self) -> None:
         """Waits for the launches of `stream`; raises the first error of theirs."""
         self.stream.synchronize()
 
 
-def _destroy(handle: Any, callbacks: Any) -> None:
+def _is_true_within(seconds: float, condition: Callable[[], bool]) -> bool:
+    end = time.monotonic() + seconds
+    while not condition():
+        if time.monotonic() >= end:
+            return False
+        time.sleep(_PAUSE)
+    return True
+
+
+def _destroy(handle: Any, callbacks: Any, uses: list[None]) -> None:
+    """Where Python ends, threads that it does not wait for may still use the engine."""
     del callbacks  # lived as long as the engine
-    lib.ptera_engine_destroy(handle)
+    if uses:
+        lib.ptera_engine_cancel(handle)
+    if _is_true_within(_EXIT_SECONDS, lambda: not uses):
+        lib.ptera_engine_destroy(handle)
 
 
 def _tell_listeners_of(handle: Any) -> Any:
@@ -251,7 +305,8 @@ class Stream:
         engine = self._engine()
         if engine is None:
             return
-        check(lib.ptera_engine_wait(engine.handle))
+        with engine._using() as handle:
+            check(lib.ptera_engine_wait(handle))
         errors, self._errors = self._errors, []
         if errors:
             raise errors[0]

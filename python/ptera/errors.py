@@ -9,6 +9,7 @@ from typing import Any
 from ptera._library import ffi, lib, sized, text, values_of
 
 __all__ = [
+    "Cancelled",
     "CompileError",
     "Diagnostic",
     "Error",
@@ -123,6 +124,10 @@ class KernelError(Error):
         self.source_line = int(get("source_line")) if get("source_line") else None
         self.cta = _triple(get("cta"))
         self.thread = _triple(get("thread"))
+
+
+class Cancelled(KernelError):
+    """The engine was closed while the kernel ran, or before it began."""
 
 
 class IllegalAddress(KernelError):
@@ -274,6 +279,7 @@ _CLASSES: dict[int, type[Error]] = {
     lib.PTERA_ERROR_UNSUPPORTED_PTX: UnsupportedPTX,
     lib.PTERA_ERROR_INVALID_LAUNCH: InvalidLaunch,
     lib.PTERA_ERROR_ILLEGAL_ADDRESS: IllegalAddress,
+    lib.PTERA_ERROR_CANCELLED: Cancelled,
 }
 
 

@@ -9,6 +9,7 @@ import numbers
 import operator
 import reprlib
 import struct
+import threading
 import warnings
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
@@ -35,6 +36,8 @@ _FORMATS = {
 _INTEGERS = (int, numbers.Integral)
 #: Results of which the engine says nothing: its last error is another's.
 _UNTOLD = (lib.PTERA_ERROR_INVALID_ARGUMENT, lib.PTERA_ERROR_NOT_INITIALIZED)
+#: Of the text of a failure, at most.
+_ERROR_BYTES = 8192
 #: Looked up once: launches are short.
 _new, _from_buffer = ffi.new, ffi.from_buffer
 _LAUNCH, _CHARS = ffi.typeof("ptera_launch *"), ffi.typeof("char[]")
@@ -71,6 +74,16 @@ class Options:
     order: str = "lockstep"
     async_late: bool = False
     unwritten: int = 0
+
+
+class _Failure(threading.local):
+    """What the last launch of a thread reported."""
+
+    def __init__(self) -> None:
+        self.text = ffi.new("char[]", _ERROR_BYTES)
+
+
+_failure = _Failure()
 
 
 class Kernel:
@@ -145,7 +158,8 @@ class Kernel:
         form = getattr(lib, "PTERA_EMIT_" + what.upper())
         shape = (0, 0, 0) if block == 0 else _three(block, "block")
         is_fast = _choice("math", math, {"exact": False, "fast": True})
-        self._check(lib.ptera_kernel_emit(self.handle, shape, is_fast, form, data, n))
+        with self._engine._using():
+            self._check(lib.ptera_kernel_emit(self.handle, shape, is_fast, form, data, n))
         return bytes(ffi.buffer(data[0], n[0]))
 
     @property
@@ -163,7 +177,8 @@ class Kernel:
 
     def _read(self, name: str, get: Any) -> dict[str, Any]:
         out = sized(name)
-        self._check(get(self.handle, out))
+        with self._engine._using():
+            self._check(get(self.handle, out))
         return values_of(out)
 
     def _block_of(self, arguments: Sequence[Any], keep: list[Any]) -> bytes:
@@ -221,6 +236,7 @@ class Launcher:
         launch.grid = _three(grid, "grid")
         launch.block = _three(block, "block")
         launch.shared_bytes = _integer(shared, "shared memory")
+        launch.error_bytes = _ERROR_BYTES
         _apply(kernel._options, launch)
 
     def __call__(self, *arguments: Any) -> None:
@@ -230,7 +246,9 @@ class Launcher:
         launch = _new(_LAUNCH, self._launch[0])
         launch.parameter_block = memory = _from_buffer(_CHARS, block)
         launch.parameter_block_bytes = len(block)
-        is_observed = kernel._engine.is_observed
+        launch.error = error = _failure.text
+        engine = kernel._engine
+        is_observed = engine.is_observed
         if self._stream is not None and not is_observed:
             self._start(launch, keep)
             return
@@ -239,17 +257,24 @@ class Launcher:
                 self._stream.synchronize()
             self._launch_checked(launch, keep)
             return
-        result = lib.ptera_kernel_launch(kernel.handle, launch)
+        uses = engine._uses
+        uses.append(None)
+        try:
+            result = lib.ptera_kernel_launch(kernel.handle, launch)
+        finally:
+            uses.pop()
         del memory  # lived until here
         if result:
-            kernel._check(result)
+            raise error_of(result, text(error))
 
     def _start(self, launch: Any, keep: list[Any]) -> None:
         kernel = self.kernel
         if launch.checks or launch.isolate:
             raise ValueError("checked and isolated launches are waited for: they take no stream")
         assert self._stream is not None
-        kernel._check(self._stream.launch(kernel.handle, launch, (keep, kernel), error_of))
+        with kernel._engine._using():
+            result = self._stream.launch(kernel.handle, launch, (keep, kernel), error_of)
+        check(result, text(launch.error))
 
     def _launch_checked(self, launch: Any, keep: list[Any]) -> None:
         """With the memory of the arguments registered, and findings heard."""
@@ -260,24 +285,24 @@ class Launcher:
             findings.append(Finding.parse(text(chars)))
 
         launch.finding = heard = ffi.callback("void(void *, const char *)", hear)
-        engine = kernel._engine
         registered = []
-        try:
-            for address, n in {(address, n) for address, n, _ in keep if n}:
-                result = lib.ptera_memory_register(engine.handle, ffi.cast("void *", address), n)
-                if result == lib.PTERA_OK:  # a buffer of the engine's is known already
-                    registered.append(address)
-            result = lib.ptera_kernel_launch(kernel.handle, launch)
-        finally:
-            del heard  # lived until here
-            for address in registered:
-                check(lib.ptera_memory_unregister(engine.handle, ffi.cast("void *", address)))
+        with kernel._engine._using() as engine:
+            try:
+                for address, n in {(address, n) for address, n, _ in keep if n}:
+                    result = lib.ptera_memory_register(engine, ffi.cast("void *", address), n)
+                    if result == lib.PTERA_OK:  # a buffer of the engine's is known already
+                        registered.append(address)
+                result = lib.ptera_kernel_launch(kernel.handle, launch)
+            finally:
+                del heard  # lived until here
+                for address in registered:
+                    check(lib.ptera_memory_unregister(engine, ffi.cast("void *", address)))
         if findings and result == lib.PTERA_ERROR_FINDINGS:
             raise FindingsError(result, findings)
         for finding in findings:
             if finding.is_note:
                 warnings.warn(finding.text, stacklevel=4)
-        kernel._check(result)
+        check(result, text(launch.error))
 
 
 def _parameters_of(handle: Any) -> list[Parameter]:

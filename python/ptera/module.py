@@ -43,10 +43,10 @@ class Module:
     ) -> None:
         self.engine = engine or default_engine()
         source, path = _text_of(ptx)
+        called = os.fsencode(name or path or "module.ptx")
         handle = ffi.new("ptera_module **")
-        result = lib.ptera_module_load(
-            self.engine.handle, (name or path or "module.ptx").encode(), source, len(source), handle
-        )
+        with self.engine._using() as engine_handle:
+            result = lib.ptera_module_load(engine_handle, called, source, len(source), handle)
         self._handle = ffi.gc(handle[0], self._unload) if handle[0] != ffi.NULL else None
         if result == lib.PTERA_ERROR_INVALID_PTX and self._handle is not None:
             raise InvalidPTX(result, diagnostics_of(self._handle))
@@ -66,8 +66,7 @@ class Module:
         self.__dict__.update((n, k) for n, k in found.items() if n not in own)
 
     def _unload(self, handle: Any) -> None:
-        if self.engine.is_alive():
-            lib.ptera_module_unload(handle)
+        self.engine._if_open(lambda _: lib.ptera_module_unload(handle))
 
     @property
     def handle(self) -> Any:
@@ -120,15 +119,20 @@ class Module:
 
     def verify(self) -> None:
         """Checks every function, as `ptera verify` does."""
-        check(lib.ptera_module_verify(self.handle), self.engine.error())
+        with self.engine._using():
+            result = lib.ptera_module_verify(self.handle)
+        if result == lib.PTERA_ERROR_INVALID_PTX:
+            raise InvalidPTX(result, self.diagnostics)
+        check(result, "\n".join(d.text for d in self.diagnostics))
 
     def emit(self, what: str = "ir", kernel: str | None = None) -> str:
         """The module (or one kernel) as text: "tokens", "ast" or "ir"."""
         form = getattr(lib, "PTERA_EMIT_" + what.upper())
         out = ffi.new("const char **")
         name = kernel.encode() if kernel is not None else ffi.NULL
-        check(lib.ptera_module_emit(self.handle, name, form, out))
-        return text(out[0])
+        with self.engine._using():
+            check(lib.ptera_module_emit(self.handle, name, form, out))
+            return text(out[0])
 
 
 _MANGLED = re.compile(r"_ZL?(?P<nested>N)?(?:St)?(?=\d)")

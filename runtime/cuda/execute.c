@@ -112,13 +112,15 @@ static void wait_for_debugger(void)
 
 static CUresult run_kernel(struct pt_cu_launch *launch)
 {
-    ptera_engine *engine = launch->job->engine;
+    char error[PT_CU_LOG_BYTES];
     struct pt_job *job = launch->job;
     launch->job = NULL;
+    error[0] = 0; /* the rest need not be cleared for each launch */
+    job->error = (struct pt_own_error){error, sizeof error};
     ptera_result r = pt_cu_account_is_on() ? pt_cu_account_launch(job, launch->launched)
                                            : pt_launch_run(job, launch->launched);
     if (r != PTERA_OK)
-        pt_cu_log_print("%s", ptera_engine_error(engine));
+        pt_cu_log_print("%s", error);
     if (r != PTERA_OK && pt_cu_driver.waits_for_debugger)
         wait_for_debugger();
     return pt_cu_error_of(r);

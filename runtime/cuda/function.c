@@ -57,9 +57,10 @@ static CUresult compile(CUfunction f, const struct pt_program **program)
     pt_cu_command_step_out(ctx);
     ptera_result r = pt_compile_kernel(f->kernel, 0, program);
     pt_cu_command_step_in(ctx);
+    const char *invalid = atomic_load(&f->kernel->invalid);
     if (r != PTERA_OK && !f->is_told)
         pt_cu_log_print("kernel '%s' cannot run: %s", ptera_kernel_name(f->kernel),
-                        ptera_engine_error(ctx->engine));
+                        invalid ? invalid : ptera_result_text(r));
     f->is_told |= r != PTERA_OK;
     f->is_loaded |= r == PTERA_OK;
     return pt_cu_error_of(r);

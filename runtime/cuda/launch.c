@@ -156,13 +156,16 @@ CUresult pt_cu_launch_ready(struct pt_cu_launch *launch, void **parameters, void
     if (r != CUDA_SUCCESS)
         return r;
     CUcontext ctx = f->module->ctx;
+    char error[PT_CU_LOG_BYTES];
+    ptera_launch given = launch->launch;
+    given.error = error;
+    given.error_bytes = sizeof error;
     pt_cu_command_step_out(ctx);
-    ptera_result made =
-        pt_launch_prepare(f->kernel, &launch->launch, &bounds, &launch->job, &misfit);
+    ptera_result made = pt_launch_prepare(f->kernel, &given, &bounds, &launch->job, &misfit);
     pt_cu_command_step_in(ctx);
     f->is_loaded |= made == PTERA_OK;
     if (made != PTERA_OK && pt_cu_log_is_on(PT_CU_LOG_LAUNCH))
-        pt_cu_log_print("%s", ptera_engine_error(ctx->engine));
+        pt_cu_log_print("%s", error);
     return misfit ? result_of(misfit) : pt_cu_error_of(made);
 }
 

@@ -32,7 +32,7 @@ bool pt_cu_log_is_on(enum pt_cu_log_subject what)
 
 void pt_cu_log_print(const char *format, ...)
 {
-    char line[1024] = "ptera: ";
+    char line[PT_CU_LOG_BYTES] = "ptera: ";
     va_list args;
     va_start(args, format);
     int n = vsnprintf(line + 7, sizeof line - 8, format, args);

@@ -91,6 +91,7 @@ static void check_refused(struct world *w)
     ptera_launch_init(&launch);
     CHECK_INT(ptera_kernel_launch_async(w->kernel, &launch, NULL, NULL), REFUSED);
     CHECK_INT(ptera_engine_wait(w->engine), REFUSED);
+    CHECK_INT(ptera_engine_cancel(w->engine), REFUSED);
     CHECK_INT(ptera_kernel_properties_get(w->kernel, &properties), REFUSED);
     CHECK_INT(ptera_module_properties_get(w->module, &heads), REFUSED);
     CHECK_INT(ptera_function_register(w->engine, "f", "void ()", (void (*)(void))abort), REFUSED);

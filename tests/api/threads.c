@@ -1,13 +1,13 @@
 /* Several host threads and several engines at once; misuse from two threads. */
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 
 #include "tests/api/support.h"
 
 enum { HOSTS = 4, ROUNDS = 20, N = 1024 };
 
-static const char text[] =
-    HEADER
+static const char text[] = HEADER
     ".visible .entry add(.param .u64 p, .param .u32 v)\n{\n"
     "    .reg .b32 %r<8>; .reg .b64 %rd<4>; .shared .u32 room[64];\n"
     "    ld.param.u64 %rd1, [p]; ld.param.u32 %r1, [v]; mov.u32 %r2, %ctaid.x; "
@@ -241,6 +241,69 @@ static void check_races(void)
     ptera_engine_destroy(engine);
 }
 
+/* ---- each its own failure -------------------------------------------------------------------- */
+
+/* Launches of thread v fail at address 0x1000 v, others do not fit; each text is the launch's. */
+static void *failing_main(void *ud)
+{
+    struct host *h = ud;
+    char error[256], wanted[64];
+    ptera_kernel *add = kernel_of(h->module, "add");
+    uint64_t address = 0x1000 * (uint64_t)h->value;
+    unsigned block = h->value + 64;
+    ptera_launch launch;
+    ptera_launch_init(&launch);
+    launch.parameters = (const void *[]){&address, &h->value};
+    launch.error = error;
+    launch.error_bytes = sizeof error;
+    for (unsigned i = 0; i < 300; i++) {
+        bool fits = i % 2;
+        launch.n_parameters = 2;
+        launch.block[0] = fits ? 64 : block;
+        launch.block[1] = fits ? 1 : 1000;
+        snprintf(wanted, sizeof wanted, fits ? "illegal address 0x%llx in" : "block %llux1000x1",
+                 fits ? (unsigned long long)address : block);
+        ptera_result r = ptera_kernel_launch(add, &launch);
+        h->wrong += r != (fits ? PTERA_ERROR_ILLEGAL_ADDRESS : PTERA_ERROR_INVALID_LAUNCH) ||
+                    !strstr(error, wanted);
+    }
+    return NULL;
+}
+
+static void check_own_errors(void)
+{
+    struct host hosts[HOSTS] = {0};
+    ptera_engine *engine = new_engine(2);
+    ptera_module *module = load(engine, text);
+    for (int i = 0; i < HOSTS; i++) {
+        hosts[i].engine = engine;
+        hosts[i].module = module;
+    }
+    run_hosts(hosts, failing_main);
+    ptera_engine_destroy(engine);
+}
+
+static void check_error_is_cut(void)
+{
+    char error[8];
+    ptera_engine *engine = new_engine(1);
+    ptera_module *module = load(engine, text);
+    ptera_launch launch;
+    ptera_launch_init(&launch);
+    launch.error = error;
+    launch.error_bytes = sizeof error;
+    CHECK_INT(ptera_kernel_launch(kernel_of(module, "fail"), &launch), PTERA_ERROR_TRAP);
+    CHECK_TEXT(error, "trap in");
+    launch.grid[0] = 0;
+    CHECK_INT(ptera_kernel_launch(kernel_of(module, "fail"), &launch), PTERA_ERROR_INVALID_LAUNCH);
+    CHECK_TEXT(error, "kernel ");
+    launch.order = (ptera_order)99; /* of which no text tells */
+    CHECK_INT(ptera_kernel_launch(kernel_of(module, "fail"), &launch),
+              PTERA_ERROR_INVALID_ARGUMENT);
+    CHECK_TEXT(error, "");
+    ptera_engine_destroy(engine);
+}
+
 int main(void)
 {
     check_one_engine(1);
@@ -248,5 +311,7 @@ int main(void)
     check_engine_each();
     check_one_module();
     check_races();
+    check_own_errors();
+    check_error_is_cut();
     return CHECK_DONE("threads");
 }

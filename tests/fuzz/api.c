@@ -232,6 +232,9 @@ static void launch(bool waits)
     l.checks = take(&s.in) % 3;
     if (take(&s.in) == 1)
         l.parameter_names = given_names;
+    static char error[64];
+    l.error = error;
+    l.error_bytes = l.shared_bytes % (sizeof error + 1);
     if (waits)
         ptera_kernel_launch(kernel, &l);
     else
@@ -240,7 +243,10 @@ static void launch(bool waits)
 
 static void wait_for_all(void)
 {
-    ptera_engine_wait(take_engine());
+    ptera_engine *engine = take_engine();
+    if (take(&s.in) & 1)
+        ptera_engine_cancel(engine);
+    ptera_engine_wait(engine);
 }
 
 static void launch_and_wait(void)
