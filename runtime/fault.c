@@ -4,6 +4,7 @@
 
 #include <limits.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <sys/auxv.h>
 #include <sys/mman.h>
 #include <ucontext.h>
@@ -53,9 +54,6 @@ bool pt_fault_take(const siginfo_t *info, void *context)
 
 /* ---- threads inside a launch ----------------------------------------------------------------- */
 
-static pthread_mutex_t key_lock = PTHREAD_MUTEX_INITIALIZER;
-static pthread_key_t key;
-static bool has_key;
 static __thread void *signal_stack;
 
 static void take_signal_stack(void *p)
@@ -67,22 +65,28 @@ static void take_signal_stack(void *p)
     signal_stack = NULL;
 }
 
-/* Where there was none to be had, there may be one later. */
-static bool make_key(void)
+/* Where there was none to be had, there may be one later. No lock: a forked child could find it
+ * held by a thread that it does not have. */
+static bool get_key(pthread_key_t *key)
 {
-    pthread_mutex_lock(&key_lock);
-    has_key = has_key || pthread_key_create(&key, take_signal_stack) == 0;
-    bool ok = has_key;
-    pthread_mutex_unlock(&key_lock);
-    return ok;
+    static atomic_uint made; /* the key and one more; 0: there is none */
+    unsigned have = atomic_load(&made);
+    if (!have && pthread_key_create(key, take_signal_stack) == 0) {
+        if (atomic_compare_exchange_strong(&made, &have, *key + 1))
+            return true;
+        pthread_key_delete(*key);
+    }
+    *key = have - 1;
+    return have;
 }
 
 /* The thread's alternate stack, made by its first launch that has use for it. */
 static bool has_signal_stack(void)
 {
+    pthread_key_t key;
     if (signal_stack)
         return true;
-    if (!make_key())
+    if (!get_key(&key))
         return false;
     void *p =
         mmap(NULL, ALT_STACK_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);

@@ -1,8 +1,9 @@
 /* The CPU that code is made for, as cpu.def describes it. */
 #include "backend/jit/llvm/cpu.h"
 
+#include <llvm-c/Core.h>
 #include <llvm-c/TargetMachine.h>
-#include <pthread.h>
+#include <stdatomic.h>
 #include <string.h>
 
 #if defined(__x86_64__)
@@ -28,9 +29,6 @@ static const struct jit_machine machines[] = {
 #undef MACHINE
 };
 
-static char *host;
-static pthread_mutex_t host_lock = PTHREAD_MUTEX_INITIALIZER;
-
 const struct jit_cpu *jit_cpu_find(const char *level)
 {
     for (size_t i = 0; i < sizeof cpus / sizeof *cpus; i++)
@@ -47,13 +45,18 @@ unsigned jit_cpu_width(const char *level)
     return 0;
 }
 
+/* Asked once. No lock: a forked child could find it held by a thread that it does not have. */
 const char *jit_cpu_host(void)
 {
-    pthread_mutex_lock(&host_lock);
-    if (!host)
-        host = LLVMGetHostCPUName();
-    pthread_mutex_unlock(&host_lock);
-    return host;
+    static _Atomic(char *) host;
+    char *known = atomic_load(&host);
+    if (known)
+        return known;
+    char *name = LLVMGetHostCPUName();
+    if (atomic_compare_exchange_strong(&host, &known, name))
+        return name;
+    LLVMDisposeMessage(name);
+    return known;
 }
 
 const struct jit_machine *jit_cpu_machine(const char *name)

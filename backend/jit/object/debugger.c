@@ -35,6 +35,22 @@ __attribute__((noinline)) void __jit_debug_register_code(void)
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
+static void take_lock(void)
+{
+    pthread_mutex_lock(&lock);
+}
+
+static void give_lock(void)
+{
+    pthread_mutex_unlock(&lock);
+}
+
+/* A child must not find the lock held by a thread that it does not have. */
+__attribute__((constructor)) static void watch_forks(void)
+{
+    pthread_atfork(take_lock, give_lock, give_lock);
+}
+
 static void notify(struct jit_observed *o, uint32_t action)
 {
     __jit_debug_descriptor.action = action;
