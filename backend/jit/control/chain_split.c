@@ -3,7 +3,7 @@
  * more of them than the machine has registers: each would go to memory and come back again and
  * again. Where nobody can tell the order, such a block runs in parts instead: some strands of one
  * chunk, as many as fit the registers, from their first operation to the last; then the next ones.
- * Strands share nothing but loads, which every part repeats.
+ * Strands share nothing but loads, which every part repeats, each in front of what reads it first.
  */
 #include "backend/jit/control/chain_split.h"
 
@@ -31,9 +31,13 @@ struct block {
     uint32_t *
         /* by place: the strand's first place, later its number; NONE: a load, or nothing to run */
         strand;
-    uint32_t *toucher; /* by register: a place that reads or writes it */
-    uint32_t *last;    /* by register: where a part reads it last */
+    uint32_t *toucher;        /* by register: a place that reads or writes it */
+    uint32_t *last;           /* by register: where a part reads it last */
+    uint32_t *loader;         /* by register: the load that all parts repeat; or NONE */
+    uint32_t *order, n_order; /* places of a part, as they run */
+    uint64_t *placed;         /* its loads in that order */
     uint32_t at, n_strands;
+    bool is_wide; /* strands of 64 bits: two vectors each */
     bool is_load, ok;
 };
 
@@ -111,6 +115,7 @@ static void note_carried(void *ud, uint32_t reg, bool is_def)
     if (!is_def)
         return;
     jit_set_add(b->carried, reg);
+    b->is_wide |= pt_type_bits((enum pt_type)b->j->unit->f->regs.v[reg].type) == 64;
     b->ok &= b->j->facts->regs[reg].shape == JIT_VECTOR && b->j->facts->regs[reg].is_per_copy;
 }
 
@@ -134,6 +139,13 @@ static void join(void *ud, uint32_t reg, bool is_def)
     b->toucher[reg] = b->at;
 }
 
+static void note_loader(void *ud, uint32_t reg, bool is_def)
+{
+    struct block *b = ud;
+    if (is_def)
+        b->loader[reg] = b->at;
+}
+
 /* Instructions that have a register in common which one of them writes belong to one strand. */
 static bool find_strands(struct block *b)
 {
@@ -143,9 +155,11 @@ static bool find_strands(struct block *b)
         visit(b, i, note_use);
     }
     for (uint32_t i = 0; i < b->n; i++) {
-        b->strand[i] = is_idle(form_at(b, i)) || is_shared_load(b, i) ? NONE : i;
+        b->strand[i] = is_shared_load(b, i) || is_idle(form_at(b, i)) ? NONE : i;
         if (b->strand[i] == i)
             visit(b, i, note_carried);
+        else if (b->is_load)
+            visit(b, i, note_loader);
         visit(b, i, note_seen);
     }
     memset(b->toucher, 0xff, b->j->unit->f->regs.n * sizeof *b->toucher);
@@ -194,30 +208,29 @@ static void note_read(void *ud, uint32_t reg, bool is_def)
         b->last[reg] = b->at;
 }
 
-static void find_last_reads(struct block *b, const struct part *p)
-{
-    memset(b->last, 0xff, b->j->unit->f->regs.n * sizeof *b->last);
-    for (uint32_t i = 0; i < b->n; i++)
-        if (is_in_part(b, p, i))
-            visit(b, i, note_read);
-}
-
-static void check_needed(void *ud, uint32_t reg, bool is_def)
+static void place_load(void *ud, uint32_t reg, bool is_def)
 {
     struct block *b = ud;
-    b->ok |= is_def && b->last[reg] != NONE;
+    uint32_t load = b->loader[reg];
+    if (is_def || load == NONE || jit_set_has(b->placed, load))
+        return;
+    jit_set_add(b->placed, load);
+    b->order[b->n_order++] = load;
 }
 
-/* The part, whose last reads are known, runs the instruction. */
-static bool runs(struct block *b, const struct part *p, uint32_t i)
+/* What the part runs, and where it reads registers last. */
+static void order_part(struct block *b, const struct part *p)
 {
-    if (is_idle(form_at(b, i)))
-        return false;
-    if (b->strand[i] != NONE)
-        return is_in_part(b, p, i);
-    b->ok = false;
-    visit(b, i, check_needed);
-    return b->ok;
+    b->n_order = 0;
+    memset(b->placed, 0, pt_bit_words(b->n) * sizeof *b->placed);
+    memset(b->last, 0xff, b->j->unit->f->regs.n * sizeof *b->last);
+    for (uint32_t i = 0; i < b->n; i++) {
+        if (!is_in_part(b, p, i))
+            continue;
+        visit(b, i, place_load);
+        visit(b, i, note_read);
+        b->order[b->n_order++] = i;
+    }
 }
 
 static uint32_t room_of(const struct jit *j)
@@ -238,7 +251,8 @@ static uint32_t weight(const struct pressure *p, uint32_t reg)
     bool is_number = type == PT_f32 || type == PT_f64;
     if (pt_type_bits(type) == 1 || (r->shape != JIT_VECTOR && !is_number))
         return 0;
-    return (pt_type_bits(type) == 64 ? 2 : 1) * (r->is_per_copy ? p->copies : 1);
+    return (pt_type_bits(type) == 64 && r->shape == JIT_VECTOR ? 2 : 1) *
+           (r->is_per_copy ? p->copies : 1);
 }
 
 static void count(void *ud, uint32_t reg, bool is_def)
@@ -261,12 +275,10 @@ static uint32_t find_pressure(struct block *b, const struct part *part, uint32_t
     struct pressure p = {.b = b, .copies = copies};
     p.live =
         pt_arena_alloc(b->j->unit->arena, pt_bit_words(b->j->unit->f->regs.n) * sizeof *p.live);
-    find_last_reads(b, part);
-    for (uint32_t i = 0; i < b->n; i++) {
-        if (!runs(b, part, i))
-            continue;
-        b->at = i;
-        pt_insn_regs(b->j->unit->m, b->j->unit->f, insn_at(b, i), count, &p);
+    order_part(b, part);
+    for (uint32_t i = 0; i < b->n_order; i++) {
+        b->at = b->order[i];
+        pt_insn_regs(b->j->unit->m, b->j->unit->f, insn_at(b, b->at), count, &p);
     }
     return p.most;
 }
@@ -298,6 +310,10 @@ static bool find_block(const struct jit *j, const uint32_t *insns, uint32_t n, s
     b->strand = pt_arena_alloc(j->unit->arena, n * sizeof *b->strand);
     b->toucher = pt_arena_alloc(j->unit->arena, most * sizeof *b->toucher);
     b->last = pt_arena_alloc(j->unit->arena, j->unit->f->regs.n * sizeof *b->last);
+    b->loader = pt_arena_alloc(j->unit->arena, j->unit->f->regs.n * sizeof *b->loader);
+    memset(b->loader, 0xff, j->unit->f->regs.n * sizeof *b->loader);
+    b->order = pt_arena_alloc(j->unit->arena, n * sizeof *b->order);
+    b->placed = pt_arena_alloc(j->unit->arena, pt_bit_words(n) * sizeof *b->placed);
     if (!find_strands(b))
         return false;
     number_strands(b);
@@ -319,7 +335,7 @@ static bool find_size(struct block *b, uint32_t *copies, uint32_t *most)
     for (; p.to < b->n_strands; n_parts++)
         p = find_part(b, p.to, b->n_strands, *copies);
     *most = (b->n_strands + n_parts - 1) / n_parts;
-    return *most * *copies >= JIT_CHAIN_SPLIT_STRANDS;
+    return *most * *copies * (b->is_wide ? 2 : 1) >= JIT_CHAIN_SPLIT_STRANDS;
 }
 
 bool jit_chain_split_pays(const struct jit *j, const uint32_t *insns, uint32_t n)
@@ -349,10 +365,9 @@ bool jit_chain_split_emit(const struct jit *j, const uint32_t *insns, uint32_t n
         for (struct part p = {0, 0}; p.to < b.n_strands && ok;) {
             uint32_t n_some = 0;
             p = find_part(&b, p.to, most, copies);
-            find_last_reads(&b, &p);
-            for (uint32_t i = 0; i < n; i++)
-                if (runs(&b, &p, i))
-                    some[n_some++] = insns[i];
+            order_part(&b, &p);
+            for (; n_some < b.n_order; n_some++)
+                some[n_some] = insns[b.order[n_some]];
             forget_loads(j);
             ok = jit_block_emit(&at, some, n_some, all);
         }

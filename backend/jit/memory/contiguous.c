@@ -194,6 +194,55 @@ static void store_masked(const struct jit *j, const struct jit_access *a, LLVMVa
     jit_access_masked(j, "llvm.masked.store", types, args, 1, a->bytes);
 }
 
+/* Most vectors of a group of which some lanes are off have all of theirs, or none. */
+static void store_by_lanes(const struct jit *j, const struct jit_access *a, LLVMValueRef pointer,
+                           LLVMValueRef mask, LLVMValueRef all)
+{
+    LLVMBasicBlockRef whole = jit_new_block(j, "whole"), other = jit_new_block(j, "other");
+    LLVMBasicBlockRef some = jit_new_block(j, "some"), after = jit_new_block(j, "");
+    LLVMTypeRef type = LLVMIntTypeInContext(j->code->context, LLVMGetVectorSize(LLVMTypeOf(mask)));
+    LLVMValueRef bits = LLVMBuildBitCast(j->code->b, mask, type, "");
+    LLVMValueRef is_whole = LLVMBuildICmp(j->code->b, LLVMIntEQ, bits, LLVMConstAllOnes(type), "");
+    LLVMValueRef is_none = LLVMBuildICmp(j->code->b, LLVMIntEQ, bits, LLVMConstNull(type), "");
+    LLVMBuildCondBr(j->code->b, is_whole, whole, other);
+    jit_continue_in(j, whole);
+    jit_access_store(j, a, all, pointer);
+    LLVMBuildBr(j->code->b, after);
+    jit_continue_in(j, other);
+    LLVMBuildCondBr(j->code->b, is_none, after, some);
+    jit_continue_in(j, some);
+    store_masked(j, a, pointer, mask, all);
+    LLVMBuildBr(j->code->b, after);
+    jit_continue_in(j, after);
+}
+
+/* Lanes `from` ... `from` + n - 1. */
+static LLVMValueRef take_part(const struct jit *j, LLVMValueRef all, unsigned from, unsigned n)
+{
+    int lanes[256];
+    for (unsigned i = 0; i < n; i++)
+        lanes[i] = (int)(from + i);
+    return jit_shuffle(j, all, NULL, lanes, n);
+}
+
+/* Where a store of some lanes takes long each of the machine's vectors has one of its own. */
+static void store_lanes(const struct jit *j, const struct jit_access *a, LLVMValueRef pointer,
+                        LLVMValueRef mask, LLVMValueRef all)
+{
+    unsigned n = LLVMGetVectorSize(LLVMTypeOf(all)), each = j->unit->cpu->vector_bytes / a->bytes;
+    if (j->unit->cpu->has_fast_masked_store) {
+        store_masked(j, a, pointer, mask, all);
+        return;
+    }
+    if (n <= each || n % each) {
+        store_by_lanes(j, a, pointer, mask, all);
+        return;
+    }
+    for (unsigned from = 0; from < n; from += each)
+        store_by_lanes(j, a, jit_access_element(j, a, pointer, from),
+                       take_part(j, mask, from, each), take_part(j, all, from, each));
+}
+
 static void rewrite(const struct jit *j, const struct jit_access *a, LLVMValueRef pointer,
                     LLVMValueRef mask, LLVMValueRef all)
 {
@@ -206,7 +255,7 @@ static void store_some(const struct jit *j, const struct jit_access *a, LLVMValu
                        LLVMValueRef mask, LLVMValueRef all)
 {
     if (!jit_contiguous_may_rewrite(j, a)) {
-        store_masked(j, a, pointer, mask, all);
+        store_lanes(j, a, pointer, mask, all);
         return;
     }
     if (jit_access_is_trusted(j) && jit_contiguous_is_rewriting(j, a)) {
@@ -217,7 +266,7 @@ static void store_some(const struct jit *j, const struct jit_access *a, LLVMValu
     LLVMBasicBlockRef after = jit_new_block(j, "");
     jit_branch_mostly(j, jit_contiguous_is_own(j, a, pointer, j->unit->width * a->n), own, other);
     jit_continue_in(j, other);
-    store_masked(j, a, pointer, mask, all);
+    store_lanes(j, a, pointer, mask, all);
     LLVMBuildBr(j->code->b, after);
     jit_continue_in(j, own);
     rewrite(j, a, pointer, mask, all);
