@@ -208,6 +208,24 @@ class Networks(unittest.TestCase):
             self.assertEqual((a @ a).dtype, torch.float16)
         self.assertIn("device='cuda:0'", repr(b))
 
+    def test_cublas_of_triton(self):
+        """The handle that its tutorials make products by, on a stream."""
+        from triton._C.libtriton import nvidia
+
+        handle = nvidia.cublas.CublasLt(torch.empty(1, dtype=torch.uint8, device="cuda"))
+        a = torch.randint(-4, 4, (5, 16), device="cuda").half()
+        b = torch.randint(-4, 4, (7, 16), device="cuda").half()
+        c, d = (torch.full((5, 7), 9.0, dtype=torch.half, device="cuda") for _ in range(2))
+        with torch.cuda.stream(torch.cuda.Stream()):
+            handle.matmul(a, b, c)
+            handle.gemm(a, b, c, d, 2.0, 1.0)
+        torch.cuda.synchronize()
+        product = a.cpu().float() @ b.cpu().float().T
+        torch.testing.assert_close(c.cpu().float(), product, rtol=0, atol=0)
+        torch.testing.assert_close(d.cpu().float(), 3 * product, rtol=0, atol=0)
+        with self.assertRaises(RuntimeError):
+            handle.matmul(a, b[:, :8], c)
+
     def test_refuses_by_name(self):
         x = torch.ones(1, 1, 4, 4, device="cuda")
         with self.assertRaisesRegex(NotImplementedError, "aten::cudnn_convolution has no kernel"):

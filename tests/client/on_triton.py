@@ -4,6 +4,7 @@ import os
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 from contextlib import redirect_stdout
 
@@ -179,6 +180,19 @@ class Triton(unittest.TestCase):
                 printed, is_done = run_python("-c", run, **tell, **more)
                 self.assertTrue(is_done, printed)
                 self.assertEqual(printed.count("Autotuning kernel triple"), timed, printed)
+
+    def test_autotuning_by_one_call_of_what_is_long(self):
+        calls = []
+
+        def call():
+            calls.append(0)
+            time.sleep(0.05)
+
+        benchmark = triton.runtime.driver.active.get_benchmarker()
+        self.assertGreater(benchmark(call, quantiles=(0.5,)), 50)
+        self.assertEqual(len(calls), 1)
+        self.assertGreater(benchmark(lambda: calls.append(1)), 0)
+        self.assertGreater(len(calls), 3)
 
     def test_autotuning_with_errors(self):
         """A configuration that cannot be compiled is none to choose; hooks come first."""

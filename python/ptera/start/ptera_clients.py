@@ -1,7 +1,7 @@
 """What clients need that are imported later: see ptera.program and ptera.activation.
 
-Once the program has imported PyTorch, its device "cuda" is ptera.torch's. JAX makes products of
-matrices by itself, where it would call cuBLAS.
+Once the program has imported PyTorch, its device "cuda" is ptera.torch's, and so is the handle of
+cuBLAS that Triton has. JAX makes products of matrices by itself, where it would call cuBLAS.
 """
 
 from __future__ import annotations
@@ -10,15 +10,19 @@ import importlib.abc
 import importlib.util
 import os
 import sys
+from collections.abc import Callable
 from types import ModuleType
 from typing import Any
 
 
-class _AfterTorch(importlib.abc.MetaPathFinder):
-    """Finds torch as the others do, and has ptera.torch imported behind it."""
+class _After(importlib.abc.MetaPathFinder):
+    """Finds a module as the others do, and does something once it has been imported."""
+
+    def __init__(self, module: str, then: Callable[[ModuleType], object]) -> None:
+        self._module, self._then = module, then
 
     def find_spec(self, name: str, path: Any, target: Any = None) -> Any:
-        if name != "torch":
+        if name != self._module:
             return None
         sys.meta_path.remove(self)
         spec = importlib.util.find_spec(name)
@@ -27,11 +31,25 @@ class _AfterTorch(importlib.abc.MetaPathFinder):
 
             def execute_both(module: ModuleType) -> None:
                 execute(module)
-                if module.version.cuda:
-                    import ptera.torch  # noqa: F401
+                self._then(module)
 
             spec.loader.exec_module = execute_both  # type: ignore[method-assign]
         return spec
+
+
+def _after_torch(torch: ModuleType) -> None:
+    if torch.version.cuda:
+        import ptera.torch  # noqa: F401
+
+
+def _after_triton(libtriton: ModuleType) -> None:
+    def make_handle(workspace: Any) -> Any:
+        from ptera.torch.cublas import CublasLt
+
+        return CublasLt(workspace)
+
+    if hasattr(libtriton, "nvidia"):
+        libtriton.nvidia.cublas.CublasLt = make_handle
 
 
 class _BeforeJAX(importlib.abc.MetaPathFinder):
@@ -48,4 +66,8 @@ class _BeforeJAX(importlib.abc.MetaPathFinder):
 
 def install() -> None:
     """From now on."""
-    sys.meta_path[:0] = [_AfterTorch(), _BeforeJAX()]
+    sys.meta_path[:0] = [
+        _After("torch", _after_torch),
+        _After("triton._C.libtriton", _after_triton),
+        _BeforeJAX(),
+    ]
