@@ -85,8 +85,9 @@ typedef struct ptera_options {
     size_t stack_bytes; /* local memory of a thread whose need is not known statically; 65,536 */
     size_t heap_bytes;  /* limit of device malloc; 8 MiB */
     /* Device printf and assert text, in whole calls; NULL: standard output and error are not
-     * touched, text is dropped. May be called from any worker, one call at a time. A call prints up
-     * to 1 MiB; one that would print more ends the launch with PTERA_ERROR_OUT_OF_MEMORY. */
+     * touched, text is dropped. May be called from any worker, one call at a time; it must not call
+     * the engine. A call prints up to 1 MiB; one that would print more ends the launch with
+     * PTERA_ERROR_OUT_OF_MEMORY. */
     void (*print)(void *ud, const char *text, size_t bytes);
     void *print_ud;
     /* Memory for the library's own data: resize(ud, NULL, n) allocates, resize(ud, p, 0) frees, as

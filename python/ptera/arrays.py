@@ -9,6 +9,7 @@ from ptera._library import ffi
 __all__ = ["In", "extent"]
 
 _READ_ONLY = "the array is read-only: ptera.In(array) is for arrays that kernels only read"
+_FOREIGN = "the array's elements are not in the machine's order of bytes"
 _from_buffer, _cast = ffi.from_buffer, ffi.cast
 _CHARS, _UINTPTR = ffi.typeof("char[]"), ffi.typeof("uintptr_t")
 
@@ -35,8 +36,11 @@ def extent(array: Any, *, writable: bool = True) -> tuple[int, int, Any]:
     """
     if isinstance(array, In):
         array, writable = array.array, False
-    if getattr(getattr(array, "dtype", None), "hasobject", False):
+    dtype = getattr(array, "dtype", None)
+    if getattr(dtype, "hasobject", False):
         raise TypeError("the array's elements are Python's objects")
+    if not getattr(dtype, "isnative", True):
+        raise TypeError(_FOREIGN)
     try:
         view = _from_buffer(_CHARS, array, writable)
     except (TypeError, ValueError, BufferError) as error:
@@ -71,11 +75,16 @@ def _is_read_only(array: Any) -> bool:
 
 
 def _interface_extent(interface: Any, writable: bool, array: Any) -> tuple[int, int, Any]:
-    address, is_read_only = interface["data"]
-    size = _size_of(interface["typestr"])
+    try:
+        address, is_read_only = interface["data"]
+        typestr, shape = interface["typestr"], tuple(interface["shape"])
+    except (KeyError, TypeError, ValueError):
+        raise TypeError(f"{type(array).__name__} has no data, typestr and shape") from None
+    size = _size_of(typestr)
+    if typestr[0] == ">":
+        raise TypeError(_FOREIGN)
     if is_read_only and writable:
         raise ValueError(_READ_ONLY)
-    shape = interface["shape"]
     strides = interface.get("strides")
     if strides is not None and not _is_contiguous(shape, strides, size):
         raise ValueError("the array is not contiguous")

@@ -52,7 +52,8 @@ class Engine:
         stack_bytes: local memory of a thread whose need is not known statically.
         heap_bytes: limit of device malloc.
         compile_inside: compile in this process and start no other.
-        print: gets the text of device printf; default: standard output.
+        print: gets the text of device printf, and must not use the engine; default: standard
+            output.
         log: gets (severity, text) of what the library decided, from any thread.
 
     An engine ends with `close()`, or as a context manager, or when nothing refers to it. It may be

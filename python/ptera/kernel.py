@@ -9,9 +9,9 @@ import numbers
 import operator
 import reprlib
 import struct
-import threading
 import warnings
 from collections.abc import Callable, Sequence
+from threading import get_ident
 from typing import TYPE_CHECKING, Any
 
 from ptera._library import ffi, lib, sized, text, values_of
@@ -26,6 +26,8 @@ __all__ = ["Kernel", "Parameter"]
 
 #: Launchers that a kernel keeps.
 _LAUNCHERS = 64
+#: Threads that a launcher keeps something of.
+_CALLS = 64
 #: Of struct's formats, that of each PTX type.
 _FORMATS = {
     "u8": "B", "s8": "b", "b8": "B", "u16": "H", "s16": "h", "b16": "H",
@@ -39,8 +41,7 @@ _UNTOLD = (lib.PTERA_ERROR_INVALID_ARGUMENT, lib.PTERA_ERROR_NOT_INITIALIZED)
 #: Of the text of a failure, at most.
 _ERROR_BYTES = 8192
 #: Looked up once: launches are short.
-_new, _from_buffer = ffi.new, ffi.from_buffer
-_LAUNCH, _CHARS = ffi.typeof("ptera_launch *"), ffi.typeof("char[]")
+_new, _LAUNCH = ffi.new, ffi.typeof("ptera_launch *")
 _ENGINES = {
     None: "PTERA_BACKEND_DEFAULT",
     "auto": "PTERA_BACKEND_AUTO",
@@ -76,16 +77,6 @@ class Options:
     unwritten: int = 0
 
 
-class _Failure(threading.local):
-    """What the last launch of a thread reported."""
-
-    def __init__(self) -> None:
-        self.text = ffi.new("char[]", _ERROR_BYTES)
-
-
-_failure = _Failure()
-
-
 class Kernel:
     """A kernel of a module: `kernel[grid, block](arguments)` launches it.
 
@@ -105,7 +96,8 @@ class Kernel:
         self._options = options or Options()
         self.name = text(lib.ptera_kernel_name(handle))
         self.parameters = _parameters_of(handle)
-        self._pack = struct.Struct(_format_of(self.parameters)).pack
+        block = struct.Struct(_format_of(self.parameters))
+        self._pack_into, self._block_bytes = block.pack_into, block.size
         self._converters = [_converter_of(p) for p in self.parameters]
         self._launchers: dict[Any, Launcher] = {}
 
@@ -181,8 +173,8 @@ class Kernel:
             self._check(get(self.handle, out))
         return values_of(out)
 
-    def _block_of(self, arguments: Sequence[Any], keep: list[Any]) -> bytes:
-        """The parameter block; what must live until the launch has ended goes into `keep`."""
+    def _put_block(self, arguments: Sequence[Any], block: Any, keep: list[Any]) -> None:
+        """The parameters; what must live until the launch has ended goes into `keep`."""
         if len(arguments) != len(self.parameters):
             raise TypeError(
                 f"{self.name} takes {len(self.parameters)} arguments, not {len(arguments)}"
@@ -193,10 +185,10 @@ class Kernel:
                 kind = type(argument)
                 is_plain = kind is int or kind is float
                 values.append(argument if is_plain else convert(argument, keep))
-            return self._pack(*values)
+            self._pack_into(block, 0, *values)
         except (struct.error, OverflowError):
             raise self._misfit(values) from None
-        except (TypeError, ValueError) as error:
+        except (TypeError, ValueError, BufferError) as error:
             raise type(error)(f"{self.name}: {self._place(len(values))}: {error}") from None
 
     def _place(self, i: int) -> str:
@@ -217,10 +209,24 @@ class Kernel:
         raise AssertionError("each value fits its parameter")
 
 
+class _Call:
+    """What a thread launches with, again and again: C copies it at once."""
+
+    __slots__ = ("_memory", "block", "error", "launch")
+
+    def __init__(self, template: Any, block_bytes: int) -> None:
+        self.launch = launch = _new(_LAUNCH, template[0])
+        launch.parameter_block = self._memory = ffi.new("char[]", block_bytes or 1)
+        launch.parameter_block_bytes = block_bytes
+        launch.error = self.error = ffi.new("char[]", _ERROR_BYTES)
+        launch.error_bytes = _ERROR_BYTES
+        self.block = ffi.buffer(self._memory)
+
+
 class Launcher:
     """A kernel with a grid and a block; called with the arguments it launches."""
 
-    __slots__ = ("_launch", "_stream", "kernel")
+    __slots__ = ("_calls", "_is_checked", "_launch", "_stream", "kernel")
 
     def __init__(self, kernel: Kernel, configuration: Any) -> None:
         if not isinstance(configuration, tuple) or not 2 <= len(configuration) <= 4:
@@ -236,40 +242,43 @@ class Launcher:
         launch.grid = _three(grid, "grid")
         launch.block = _three(block, "block")
         launch.shared_bytes = _integer(shared, "shared memory")
-        launch.error_bytes = _ERROR_BYTES
         _apply(kernel._options, launch)
+        self._is_checked = bool(launch.checks or launch.isolate)
+        self._calls: dict[int, _Call] = {}  # by thread
+
+    def _new_call(self) -> _Call:
+        if len(self._calls) >= _CALLS:  # of threads that are gone
+            self._calls = {}
+        call = self._calls[get_ident()] = _Call(self._launch, self.kernel._block_bytes)
+        return call
 
     def __call__(self, *arguments: Any) -> None:
         kernel = self.kernel
         keep: list[Any] = []
-        block = kernel._block_of(arguments, keep)
-        launch = _new(_LAUNCH, self._launch[0])
-        launch.parameter_block = memory = _from_buffer(_CHARS, block)
-        launch.parameter_block_bytes = len(block)
-        launch.error = error = _failure.text
+        call = self._calls.get(get_ident()) or self._new_call()
+        kernel._put_block(arguments, call.block, keep)
         engine = kernel._engine
         is_observed = engine.is_observed
         if self._stream is not None and not is_observed:
-            self._start(launch, keep)
+            self._start(call.launch, keep)
             return
-        if launch.isolate or launch.checks or is_observed:
+        if self._is_checked or is_observed:
             if self._stream is not None:  # what is observed is waited for
                 self._stream.synchronize()
-            self._launch_checked(launch, keep)
+            self._launch_checked(_new(_LAUNCH, call.launch[0]), keep)
             return
         uses = engine._uses
         uses.append(None)
         try:
-            result = lib.ptera_kernel_launch(kernel.handle, launch)
+            result = lib.ptera_kernel_launch(kernel.handle, call.launch)
         finally:
             uses.pop()
-        del memory  # lived until here
         if result:
-            raise error_of(result, text(error))
+            raise error_of(result, text(call.error))
 
     def _start(self, launch: Any, keep: list[Any]) -> None:
         kernel = self.kernel
-        if launch.checks or launch.isolate:
+        if self._is_checked:
             raise ValueError("checked and isolated launches are waited for: they take no stream")
         assert self._stream is not None
         with kernel._engine._using():

@@ -125,6 +125,20 @@ class Saxpy(unittest.TestCase):
         self.assertGreaterEqual(self.saxpy.status()["interpreted_launches"], 1)
         self.assertIn("saxpy", repr(self.saxpy))
 
+    def test_arrays_that_are_none(self):
+        class Interface:
+            def __init__(self, **interface):
+                self.__array_interface__ = interface
+
+        address = self.x.buffer_info()[0]
+        for given, text in (
+            (Interface(shape=(3,), typestr="<f4"), "argument 2 .*Interface has no data"),
+            (Interface(data=None, shape=(3,), typestr="<f4"), "has no data, typestr and shape"),
+            (Interface(data=(address, False), shape=(3,), typestr=">f4"), "order of bytes"),
+        ):
+            with self.subTest(text), self.assertRaisesRegex(TypeError, text):
+                self.saxpy[1, 1](1, 2.0, given, self.y)
+
     @unittest.skipUnless(numpy, "there is no numpy")
     def test_numpy(self):
         x = numpy.arange(100, dtype="f4")
@@ -138,6 +152,8 @@ class Saxpy(unittest.TestCase):
         with self.assertRaisesRegex(ValueError, "read-only"):
             self.saxpy[4, 32](100, 2.0, frozen, y)
         self.saxpy[4, 32](100, 2.0, ptera.In(frozen), y)
+        with self.assertRaisesRegex(TypeError, "order of bytes"):
+            self.saxpy[4, 32](100, 2.0, x.astype(">f4"), y)
 
     @unittest.skipUnless(numpy, "there is no numpy")
     def test_numpy_elements_of_other_kinds(self):
