@@ -25,6 +25,8 @@ serves() { # OURS ASKED...
 }
 serves libcuda.so.1 libcuda.so.1 libcuda.so /usr/lib/libcuda.so.1 stubs/libcuda.so
 serves libcudart.so.13 libcudart.so.13 "$work/libcudart.so" "$work/libcudart.so.13.0.96"
+check "a name that a search finds to be a link" "$folder/libcudart.so.13" \
+    "$(LD_LIBRARY_PATH="$work" "$ptera" exec "$open" libcudart.so)"
 serves libcudart.so.12 /somewhere/lib/libcudart.so.12 libcudart-9335f6a2.so.12.2.140
 serves libcudart.so.11.0 libcudart.so.11.0 libcudart-d0da41ae.so.11.0 libcudart.so.11.8.89
 "$ptera" exec "$open" libcudart.so.10.2 >"$work/out"

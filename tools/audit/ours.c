@@ -88,9 +88,8 @@ static struct library *library_of(const char *name)
 const char *audit_ours_instead(const char *path)
 {
     struct library *library = strchr(path, '/') ? library_of(path) : NULL;
-    const char *ours =
-        library && library->needs_theirs && access(path, R_OK) == 0 ? path_of(library) : NULL;
-    if (ours && strcmp(ours, path) != 0)
+    const char *ours = library && access(path, R_OK) == 0 ? path_of(library) : NULL;
+    if (ours && library->needs_theirs && strcmp(ours, path) != 0)
         snprintf(library->theirs, sizeof library->theirs, "%s", path);
     return ours;
 }
