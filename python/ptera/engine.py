@@ -217,8 +217,16 @@ class Engine:
                 call(handle)
 
     def synchronize(self) -> None:
-        """Waits for the launches of `stream`; raises the first error of theirs."""
+        """Waits for the launches of `stream`; raises the first error of theirs.
+
+        Ctrl-C ends the waiting, not the launches: `cancel()` does.
+        """
         self.stream.synchronize()
+
+    def cancel(self) -> None:
+        """Ends launches that run, in whatever thread, or wait: they are ptera.Cancelled."""
+        with self._using() as handle:
+            check(lib.ptera_engine_cancel(handle))
 
 
 def _is_true_within(seconds: float, condition: Callable[[], bool]) -> bool:
@@ -275,6 +283,7 @@ class Stream:
     def __init__(self, engine: Engine) -> None:
         self._engine = weakref.ref(engine)
         self._running: dict[int, Any] = {}
+        self._has_ended = threading.Event()  # one of them, since it was cleared
         self._errors: list[Exception] = []
         self._number = 0
         self._done = ffi.callback(
@@ -294,9 +303,14 @@ class Stream:
         return result
 
     def _end(self, number: Any, result: int, message: Any) -> None:
-        _, make_error = self._running.pop(int(ffi.cast("uintptr_t", number)))
-        if result != lib.PTERA_OK:
-            self._errors.append(make_error(result, text(message)))
+        number = int(ffi.cast("uintptr_t", number))
+        _, make_error = self._running[number]
+        try:
+            if result != lib.PTERA_OK:
+                self._errors.append(make_error(result, text(message)))
+        finally:
+            del self._running[number]
+            self._has_ended.set()
 
     def _fail(self, kind: Any, value: Exception, traceback: Any) -> None:
         self._errors.append(value)
@@ -307,6 +321,10 @@ class Stream:
         if engine is None:
             return
         with engine._using() as handle:
+            self._has_ended.clear()
+            while self._running:
+                self._has_ended.wait()
+                self._has_ended.clear()
             check(lib.ptera_engine_wait(handle))
         errors, self._errors = self._errors, []
         if errors:

@@ -51,6 +51,18 @@ def wait_until(condition):
         time.sleep(0.001)
 
 
+def run_python(code):
+    """Its status and what it prints."""
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        env={**os.environ, "PYTHONPATH": str(pathlib.Path(ptera.__file__).parent.parent)},
+        stdout=subprocess.PIPE,
+        text=True,
+        timeout=60,
+    )
+    return done.returncode, done.stdout
+
+
 class Failures(unittest.TestCase):
     def test_each_thread_has_its_own(self):
         saxpy = ptera.Module(common.SAMPLES / "saxpy" / "saxpy.ptx").saxpy
@@ -134,6 +146,40 @@ class Closing(unittest.TestCase):
         (error,) = self.close_beside(launch)
         self.assertIsInstance(error, ptera.Cancelled)
 
+    def test_cancelled_launch_leaves_the_engine_open(self):
+        place = ctypes.c_uint32()
+        engine = ptera.Engine(threads=2)
+        kernel = ptera.Module(ENDLESS, engine=engine).endless
+        kernel[1, 32, 0, engine.stream](place)
+        wait_until(lambda: place.value)
+        engine.cancel()
+        with self.assertRaises(ptera.Cancelled):
+            engine.synchronize()
+        place.value = 0
+        saxpy = ptera.Module(common.SAMPLES / "saxpy" / "saxpy.ptx", engine=engine).saxpy
+        saxpy[1, 32](0, 2.0, None, None)
+        engine.close()
+
+    def test_interrupt_while_a_stream_is_waited_for(self):
+        code = f"""
+import ctypes, os, signal, threading, ptera
+place = ctypes.c_uint32()
+engine = ptera.Engine(threads=2)
+kernel = ptera.Module({ENDLESS!r}, engine=engine).endless
+kernel[1, 32, 0, engine.stream](place)
+while not place.value: pass
+threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT)).start()
+try:
+    engine.synchronize()
+except KeyboardInterrupt:
+    engine.cancel()
+    try:
+        engine.synchronize()
+    except ptera.Cancelled:
+        print("cancelled")
+"""
+        self.assertEqual(run_python(code), (0, "cancelled\n"))
+
     def test_launch_may_end(self):
         place = ctypes.c_uint32()
         engine = ptera.Engine(threads=1)
@@ -182,15 +228,7 @@ threading.Thread(target=kernel[1, 32], args=(place,), daemon=True).start()
 while not place.value: pass
 print("end", flush=True)
 """
-        own = str(pathlib.Path(ptera.__file__).parent.parent)
-        done = subprocess.run(
-            [sys.executable, "-c", code],
-            env={**os.environ, "PYTHONPATH": own},
-            capture_output=True,
-            text=True,
-            timeout=60,
-        )
-        self.assertEqual((done.returncode, done.stdout), (0, "end\n"), done.stderr)
+        self.assertEqual(run_python(code), (0, "end\n"))
 
 
 if __name__ == "__main__":
