@@ -33,6 +33,9 @@ static const char fuzz_help[] =
     "well, beside the interpreter\n"
     "  --check             run each under all checkers, too, which must find nothing and change "
     "nothing\n"
+    "  --brief             small kernels, but for one of 128, each interpreted at one of the CPU "
+    "levels and native at one, by turns:\n"
+    "                      ten in the time of one\n"
     "  --timeout SECONDS   of CPU time, for one kernel on all of them (60)\n"
     "  --out FOLDER        where failing kernels are written (.)\n"
     "  --whole             do not make them smaller\n"
@@ -59,6 +62,7 @@ struct options {
     struct trial_options trial;
     const char *folder;
     bool whole, show, for_gpu;
+    bool is_brief; /* most kernels are small, and each runs at one pair of levels */
     unsigned rank, size;
     const char *journal, *corners;
     struct hits hits; /* with --corners */
@@ -135,6 +139,9 @@ static bool parse_options(int argc, char **argv, struct options *o)
             o->whole = true;
         } else if (!strcmp(argv[i], "--show")) {
             o->show = true;
+        } else if (!strcmp(argv[i], "--brief")) {
+            o->is_brief = true;
+            o->trial.is_interpreted_once = true;
         } else if (!strcmp(argv[i], "--check")) {
             o->trial.checks = check_all();
         } else if (!strcmp(argv[i], "--for-gpu")) {
@@ -209,6 +216,8 @@ static void try_kernel(struct pen *pen, struct gen_kernel *kernel, const struct 
     }
 }
 
+enum { BRIEF_WHOLE = 128 }; /* with --brief, of so many kernels one is as large as without */
+
 #define SCATTER UINT64_C(0x9e3779b97f4a7c15) /* from one seed's corners to far ones */
 
 /* False: the journal cannot be written. */
@@ -217,12 +226,16 @@ static bool try_seed(struct pen *pen, unsigned long long seed, struct options *o
 {
     struct gen_kernel kernel;
     struct gen_wishes wishes = {0};
+    struct hits_part part = {!o->for_gpu && !o->trial.driver, o->rank, o->size};
     struct trial trial;
     if (journal && !journal_begin(journal, seed))
         return false;
     if (o->corners)
-        hits_choose(&o->hits, seed * SCATTER, !o->for_gpu && !o->trial.driver, &wishes);
-    gen_make(&kernel, seed, o->for_gpu, &wishes);
+        hits_choose(&o->hits, seed * SCATTER, &part, &wishes);
+    struct gen_options like = {.for_gpu = o->for_gpu,
+                               .is_small = o->is_brief && seed % BRIEF_WHOLE != 0,
+                               .wishes = &wishes};
+    gen_make(&kernel, seed, &like);
     if (o->show) {
         show(&kernel);
     } else {
@@ -271,10 +284,10 @@ static struct campaign campaign_of(const struct options *o)
     static const char *const engines[] = {"interp", "jit", "both"};
     struct campaign c = {.seed = o->seed, .count = o->count, .rank = o->rank, .size = o->size};
     const char *cpu = o->trial.cpu ? o->trial.cpu : o->trial.is_native_once ? "turns" : "all";
-    snprintf(c.what, sizeof c.what, "engine %s cpu %s%s%s%s%s%s", engines[o->trial.engine], cpu,
-             o->trial.checks ? " check" : "", o->for_gpu ? " for-gpu" : "",
-             o->corners ? " corners" : "", o->trial.driver ? " against " : "",
-             o->trial.driver ? o->trial.driver : "");
+    snprintf(c.what, sizeof c.what, "engine %s cpu %s%s%s%s%s%s%s", engines[o->trial.engine], cpu,
+             o->is_brief ? " brief" : "", o->trial.checks ? " check" : "",
+             o->for_gpu ? " for-gpu" : "", o->corners ? " corners" : "",
+             o->trial.driver ? " against " : "", o->trial.driver ? o->trial.driver : "");
     return c;
 }
 

@@ -64,7 +64,7 @@ struct gen {
     uint64_t random;
     unsigned n_temps;
     bool is_entry;
-    bool for_gpu; /* see gen_make */
+    bool for_gpu, is_small; /* struct gen_options */
     /* of the kernel */
     bool has_selectors, has_parted_talk, has_tables, has_returns, has_order, has_carries, has_const,
         has_many;

@@ -4,7 +4,7 @@
  * are found by ballot: the mask is exact. */
 #include "tools/fuzz/build.h"
 
-enum { DEPTH_MOST = 3, TRIPS_MOST = 6 };
+enum { DEPTH_MOST = 3, DEPTH_SMALL = 1, TRIPS_MOST = 6 };
 
 /* ---- choices --------------------------------------------------------------------------------- */
 
@@ -425,11 +425,16 @@ static void together(struct gen *g, const struct gen_place *place)
         gen_memory(g, place);
 }
 
+/* What holds statements may stand here. */
+static bool may_hold(const struct gen *g, const struct gen_place *place)
+{
+    return place->depth < (g->is_small ? DEPTH_SMALL : DEPTH_MOST);
+}
+
 /* Neighbouring elements, in one round or in all. */
 static bool draw_near(struct gen *g, const struct gen_place *place)
 {
-    const struct gen_array *rounds =
-        g->is_entry && place->depth < DEPTH_MOST ? gen_rounds(g) : NULL;
+    const struct gen_array *rounds = g->is_entry && may_hold(g, place) ? gen_rounds(g) : NULL;
     if (!rounds || rounds->record == 1 || !gen_chance(g, place->values ? 3 : 14))
         return false;
     if (gen_chance(g, 50))
@@ -446,7 +451,7 @@ static void statement(struct gen *g, struct gen_place *place)
         return;
     if (place->is_uniform && g->has_shared && gen_chance(g, 5))
         gen_meet(g, place);
-    else if (roll < 16 && place->depth < DEPTH_MOST)
+    else if (roll < 16 && may_hold(g, place))
         control(g, place);
     else if (roll < 30)
         gen_memory(g, place);

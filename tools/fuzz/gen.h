@@ -62,6 +62,13 @@ struct gen_wishes {
     struct gen_wish v[GEN_WISHES];
 };
 
+/* What a kernel is to be like. */
+struct gen_options {
+    bool for_gpu;                    /* see gen_make */
+    bool is_small;                   /* few statements, and nothing inside what is inside another */
+    const struct gen_wishes *wishes; /* NULL: none */
+};
+
 struct gen_func {
     const char *name, *head;
     struct gen_node *body;
@@ -84,8 +91,8 @@ struct gen_kernel {
     struct gen_func func[GEN_FUNCS], entry;
 };
 
-/* Makes the kernel of a seed and of wishes (NULL: none), most of which it then has; memory that
- * runs out ends the process. With `for_gpu` it has nothing
+/* Makes the kernel of a seed and of wishes, most of which it then has; memory that runs out ends
+ * the process. With `for_gpu` it has nothing
  * of which NVIDIA's assembler and GPUs make something else than PTX says, or that PTX leaves open
  * (seen with driver 580 on an H100 and an H200; docs/ptx.md has what machine code shows):
  *
@@ -104,7 +111,7 @@ struct gen_kernel {
  *   - 64-bit atomics on shared memory, at the head of loops that have barriers
  *   - known operands of approximations, slct, mad.hi and conversions with .sat
  */
-void gen_make(struct gen_kernel *k, uint64_t seed, bool for_gpu, const struct gen_wishes *wishes);
+void gen_make(struct gen_kernel *k, uint64_t seed, const struct gen_options *options);
 void gen_free(struct gen_kernel *k);
 
 /* The module as PTX, with its `ptera run` command at its head. The caller frees. Functions that

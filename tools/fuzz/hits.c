@@ -197,15 +197,16 @@ void hits_add_shapes(struct hits *h, const struct gen_kernel *k)
                 add(&h->shape[o][i], 1);
 }
 
-void hits_choose(struct hits *h, uint64_t random, bool for_ptera, struct gen_wishes *wishes)
+void hits_choose(struct hits *h, uint64_t random, const struct hits_part *part,
+                 struct gen_wishes *wishes)
 {
     size_t n = corners_of(), at = n ? random % n : 0;
     wishes->n = 0;
     for (size_t i = 0; i < n && wishes->n < GEN_WISHES; i++, at = (at + 1) % n) {
         unsigned group = (unsigned)(at / CORNER_CLASSES), class = (unsigned)(at % CORNER_CLASSES);
-        if (h->corner[at] || !is_corner(group, class) || h->tried[at] == TRIES ||
-            wish_why_not(corner_group_at(group), class) ||
-            (!for_ptera && wish_is_own(corner_group_at(group), class)))
+        if (at % part->size != part->rank || h->corner[at] || !is_corner(group, class) ||
+            h->tried[at] == TRIES || wish_why_not(corner_group_at(group), class) ||
+            (!part->for_ptera && wish_is_own(corner_group_at(group), class)))
             continue;
         h->tried[at]++;
         wishes->v[wishes->n++] = (struct gen_wish){corner_group_at(group), class};

@@ -15,6 +15,12 @@ struct hits {
     uint32_t (*shape)[GEN_SHAPES]; /* [outer][inner] */
 };
 
+/* Which corners are looked for. */
+struct hits_part {
+    bool for_ptera;      /* kernels run on Ptera's engines alone */
+    unsigned rank, size; /* of a campaign: each rank looks for its own */
+};
+
 /* False: there is no memory. */
 bool hits_open(struct hits *hits);
 void hits_close(struct hits *hits);
@@ -25,8 +31,9 @@ bool hits_read(struct hits *hits, const char *path);
 bool hits_write(const struct hits *hits, const char *path);
 void hits_add_shapes(struct hits *hits, const struct gen_kernel *kernel);
 /* Corners for the next kernel of those that were not hit, if there are any: `random` says from
- * where on they are looked for; `for_ptera`: it runs on Ptera's engines alone. */
-void hits_choose(struct hits *hits, uint64_t random, bool for_ptera, struct gen_wishes *wishes);
+ * where on they are looked for. */
+void hits_choose(struct hits *hits, uint64_t random, const struct hits_part *part,
+                 struct gen_wishes *wishes);
 /* One table of files of one campaign or many: what share was hit, what was not, and why. */
 bool hits_report(char **paths, unsigned n);
 

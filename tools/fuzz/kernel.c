@@ -7,6 +7,8 @@
 
 #include "tools/fuzz/wish.h"
 
+enum { SMALL_LINES = 60 }; /* of a small kernel, at most */
+
 /* ---- features and shape ---------------------------------------------------------------------- */
 
 static void draw_block(struct gen *g, unsigned block[3])
@@ -39,11 +41,11 @@ static bool wants_warps(const struct gen *g)
 static void draw_shape(struct gen *g)
 {
     struct gen_kernel *k = g->k;
-    do
+    do {
         draw_block(g, k->block);
-    while ((g->has_many && k->block[0] * k->block[1] * k->block[2] > 96) ||
-           (wants_warps(g) && k->block[0] * k->block[1] * k->block[2] % 32));
-    g->cta_threads = k->block[0] * k->block[1] * k->block[2];
+        g->cta_threads = k->block[0] * k->block[1] * k->block[2];
+    } while ((g->has_many && g->cta_threads > 96) || (wants_warps(g) && g->cta_threads % 32) ||
+             (g->is_small && g->cta_threads > 32 && gen_chance(g, 85)));
     for (unsigned i = 0; i < 3; i++)
         k->grid[i] = g->cta_threads < 512 && gen_chance(g, i ? 20 : 60) ? 1 + gen_below(g, 3) : 1;
     if (g->has_many)
@@ -295,6 +297,14 @@ static void make_wishes(struct gen *g, const struct gen_place *place, bool is_he
     }
 }
 
+/* How many statements the body has. */
+static unsigned draw_length(struct gen *g)
+{
+    if (g->is_small)
+        return gen_chance(g, 60) ? 1 : gen_chance(g, 75) ? 2 : 3 + gen_below(g, 3);
+    return gen_chance(g, 90) ? 3 + gen_below(g, 9) : 12 + gen_below(g, 18);
+}
+
 static void make_entry(struct gen *g)
 {
     struct gen_kernel *k = g->k;
@@ -326,7 +336,7 @@ static void make_entry(struct gen *g)
         place.mask = "%m0";
     }
     struct gen_node **first = g->at, *body;
-    unsigned n = gen_chance(g, 90) ? 3 + gen_below(g, 9) : 12 + gen_below(g, 18);
+    unsigned n = draw_length(g);
     make_wishes(g, &place, true);
     gen_statements(g, place, n);
     make_wishes(g, &place, false);
@@ -371,7 +381,18 @@ static void make_variables(struct gen *g)
     g->k->variables = text;
 }
 
-void gen_make(struct gen_kernel *k, uint64_t seed, bool for_gpu, const struct gen_wishes *wishes)
+/* Lines of PTX, but for tables. */
+static unsigned count_lines(const struct gen_kernel *k)
+{
+    char *text = gen_text(k);
+    unsigned n = 0;
+    for (const char *at = text; (at = strchr(at, ';')) != NULL; at++)
+        n++;
+    free(text);
+    return n;
+}
+
+static void make(struct gen_kernel *k, uint64_t seed, unsigned draw, const struct gen_options *o)
 {
     memset(k, 0, sizeof *k);
     pt_arena_init(&k->arena, &pt_malloc_allocator);
@@ -384,10 +405,13 @@ void gen_make(struct gen_kernel *k, uint64_t seed, bool for_gpu, const struct ge
     k->seed = seed;
     k->sums_bytes = 8;
     struct gen g = {.k = k,
-                    .for_gpu = for_gpu,
-                    .wishes = wishes && wishes->n ? wishes : NULL,
+                    .for_gpu = o->for_gpu,
+                    .is_small = o->is_small,
+                    .wishes = o->wishes && o->wishes->n ? o->wishes : NULL,
                     .statements = gen_statements,
                     .random = seed * UINT64_C(0xd1342543de82ef95) + 1};
+    for (unsigned i = 0; i < draw; i++)
+        g.random = gen_random(&g);
     draw_features(&g);
     draw_shape(&g);
     gen_lay_out(&g);
@@ -397,4 +421,15 @@ void gen_make(struct gen_kernel *k, uint64_t seed, bool for_gpu, const struct ge
     make_entry(&g);
     make_variables(&g);
     k->arena.oom = NULL;
+}
+
+void gen_make(struct gen_kernel *k, uint64_t seed, const struct gen_options *o)
+{
+    bool has_wishes = o->wishes && o->wishes->n;
+    for (unsigned draw = 0;; draw++) {
+        make(k, seed, draw, o);
+        if (!o->is_small || has_wishes || count_lines(k) <= SMALL_LINES)
+            return;
+        gen_free(k);
+    }
 }

@@ -227,13 +227,33 @@ static bool run_one(const struct bench *bench, unsigned i, const struct loaded *
     return trial->verdict == VERDICT_GOOD;
 }
 
+static bool runs_natively(const struct bench *bench, unsigned i, const struct request *r)
+{
+    const struct trial_options *o = bench->options;
+    return o->engine != TRIAL_INTERP && (!o->is_native_once || r->seed % bench->n_levels == i);
+}
+
+static bool runs_interpreted(const struct bench *bench, unsigned i, const struct request *r)
+{
+    const struct trial_options *o = bench->options;
+    return o->engine != TRIAL_JIT &&
+           (!o->is_interpreted_once || r->seed / bench->n_levels % bench->n_levels == i);
+}
+
+/* Something is to run at the level. */
+static bool is_used(const struct bench *bench, unsigned i, const struct request *r)
+{
+    const struct trial_options *o = bench->options;
+    return runs_natively(bench, i, r) || runs_interpreted(bench, i, r) ||
+           (!i && (o->checks || o->corners));
+}
+
 static void run_ways(const struct bench *bench, unsigned i, const struct loaded *loaded,
                      const struct request *r, struct contents *first, struct trial *trial)
 {
     const struct trial_options *o = bench->options;
-    bool is_native =
-        o->engine != TRIAL_INTERP && (!o->is_native_once || r->seed % bench->n_levels == i);
-    const struct way ways[] = {{"interpreted", PTERA_BACKEND_INTERP, 0, o->engine != TRIAL_JIT},
+    bool is_native = runs_natively(bench, i, r), is_interpreted = runs_interpreted(bench, i, r);
+    const struct way ways[] = {{"interpreted", PTERA_BACKEND_INTERP, 0, is_interpreted},
                                {"checked", PTERA_BACKEND_INTERP, o->checks, o->checks && !i},
                                {"native", PTERA_BACKEND_JIT, 0, is_native}};
     for (size_t w = 0; w < sizeof ways / sizeof *ways; w++)
@@ -324,7 +344,8 @@ static void serve(const void *ud, int in, int out)
         text[r.text_bytes] = 0;
         pen_limit(options->seconds);
         for (unsigned i = 0; i < bench.n_levels && trial.verdict == VERDICT_GOOD; i++)
-            run_level(&bench, i, &r, text, &first, &trial);
+            if (is_used(&bench, i, &r))
+                run_level(&bench, i, &r, text, &first, &trial);
         if (options->driver && trial.verdict == VERDICT_GOOD)
             run_driver(&bench, &r, text, &first, &trial);
         pen_limit(0);

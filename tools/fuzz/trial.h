@@ -29,6 +29,8 @@ struct trial_options {
     const char *cpu; /* one CPU level; NULL: all that the machine has */
     /* native code at one of the levels, by turns: the kernel's seed says which */
     bool is_native_once;
+    /* likewise interpreted; of levels all pairs have their turn */
+    bool is_interpreted_once;
     unsigned checks;  /* ptera_launch.checks of one more interpreted run; 0: there is none */
     unsigned seconds; /* of CPU time, for one module */
     /* counts of struct hits, where what each has is added; NULL: nobody asks */

@@ -1,4 +1,4 @@
-/* Random kernels on an NVIDIA GPU, without cuda.h: what random_run.c and random_hunt.c share. */
+/* Random kernels on an NVIDIA GPU, without cuda.h. */
 #ifndef PTERA_TESTS_GOLDEN_RANDOM_DEVICE_H
 #define PTERA_TESTS_GOLDEN_RANDOM_DEVICE_H
 
