@@ -45,7 +45,8 @@ static void draw_shape(struct gen *g)
         draw_block(g, k->block);
         g->cta_threads = k->block[0] * k->block[1] * k->block[2];
     } while ((g->has_many && g->cta_threads > 96) || (wants_warps(g) && g->cta_threads % 32) ||
-             (g->is_small && g->cta_threads > 32 && gen_chance(g, 85)));
+             (g->is_small && ((g->cta_threads > 32 && gen_chance(g, 85)) ||
+                              (g->cta_threads > 8 && gen_chance(g, 65)))));
     for (unsigned i = 0; i < 3; i++)
         k->grid[i] = g->cta_threads < 512 && gen_chance(g, i ? 20 : 60) ? 1 + gen_below(g, 3) : 1;
     if (g->has_many)
