@@ -33,7 +33,7 @@ static const char fuzz_help[] =
     "well, beside the interpreter\n"
     "  --check             run each under all checkers, too, which must find nothing and change "
     "nothing\n"
-    "  --brief             small kernels, but for one of 128, each interpreted at one of the CPU "
+    "  --brief             small kernels, but for one of 512, each interpreted at one of the CPU "
     "levels and native at one, by turns:\n"
     "                      ten in the time of one\n"
     "  --timeout SECONDS   of CPU time, for one kernel on all of them (60)\n"
@@ -216,7 +216,7 @@ static void try_kernel(struct pen *pen, struct gen_kernel *kernel, const struct 
     }
 }
 
-enum { BRIEF_WHOLE = 128 }; /* with --brief, of so many kernels one is as large as without */
+enum { BRIEF_WHOLE = 512 }; /* with --brief, of so many kernels one is as large as without */
 
 #define SCATTER UINT64_C(0x9e3779b97f4a7c15) /* from one seed's corners to far ones */
 

@@ -1,8 +1,11 @@
 /* What kinds of chapters have alike: a kernel of a module, hashes of what it leaves. */
 #include "tools/conform/kernel.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "tools/conform/suite.h"
 
 static const char entry[] = "\n.visible .entry ";
 
@@ -19,6 +22,32 @@ char *conform_kernel_text(const struct conform_row *row)
 {
     const char *const *module = row->data;
     return conform_kernel_alone(*module, row->name);
+}
+
+bool conform_kernel_add_case(const struct conform_set *set, const char *kernel,
+                             char name[CONFORM_CASE_NAME], void *data, struct conform_rows *rows)
+{
+    snprintf(name, CONFORM_CASE_NAME, "%05zu", rows->n);
+    return conform_row_add(
+        rows, &(struct conform_row){
+                  .set = set, .chapter = kernel, .name = name, .form = kernel, .data = data});
+}
+
+char *conform_kernel_case_text(const struct conform_row *row)
+{
+    const char *const *module = row->data;
+    return conform_kernel_alone(*module, row->form);
+}
+
+bool conform_kernel_read_outcome(const struct conform_set *set, const char *file, size_t n,
+                                 void *outcome, size_t bytes)
+{
+    size_t all;
+    const char *outcomes = conform_suite_read(set->suite, set->name, file, &all);
+    bool is_there = outcomes && n < all / bytes;
+    if (is_there)
+        memcpy(outcome, outcomes + n * bytes, bytes);
+    return is_there;
 }
 
 char *conform_kernel_alone(const char *text, const char *kernel)

@@ -14,6 +14,18 @@ bool conform_kernel_add(const struct conform_set *set, char **field, void *data,
 /* What such a row loads. */
 char *conform_kernel_text(const struct conform_row *row);
 
+/* Cases are lines of a table, whose kernels are in one module of the set. */
+enum { CONFORM_CASE_NAME = 24 };
+
+/* Adds the row of a case: `name` gets its number, and stays the row's, chapter and form are the
+ * kernel. `data` as above. */
+bool conform_kernel_add_case(const struct conform_set *set, const char *kernel,
+                             char name[CONFORM_CASE_NAME], void *data, struct conform_rows *rows);
+char *conform_kernel_case_text(const struct conform_row *row);
+/* What came of case n, of so many bytes, in a file of the set's. False: it is not there. */
+bool conform_kernel_read_outcome(const struct conform_set *set, const char *file, size_t n,
+                                 void *outcome, size_t bytes);
+
 /* A module of the kernel alone: the text's head and the kernel, as an allocation. So a driver that
  * refuses one form is asked for the others. NULL: it is not there, or no memory. */
 char *conform_kernel_alone(const char *text, const char *kernel);

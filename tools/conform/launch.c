@@ -219,3 +219,18 @@ bool conform_launch_run(struct worker *worker, struct launch *l, struct result *
          start(worker, l, kernel, at, result) && get_buffers(worker, l, at, result);
     return release(worker, module, at, l->n_buffers, ok, result);
 }
+
+bool conform_launch_ended(const struct launch *launch, CUresult want, struct result *result)
+{
+    if (!launch->has_started)
+        return false; /* the result says why */
+    bool is_wanted = launch->ended == want;
+    if (is_wanted)
+        conform_row_tell(result, VERDICT_SAME, "%s", "");
+    else if (!launch->ended)
+        conform_row_tell(result, VERDICT_DIFFERENT, "it ends, expected: fault %u", want);
+    else
+        result->verdict =
+            launch->ended == CUDA_ERROR_NOT_SUPPORTED ? VERDICT_SKIPPED : VERDICT_DIFFERENT;
+    return is_wanted;
+}

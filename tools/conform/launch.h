@@ -67,4 +67,8 @@ bool conform_launch_load(struct worker *worker, const char *ptx, int level, CUmo
 /* Loads, launches and waits. True: it ended, and the buffers are read. */
 bool conform_launch_run(struct worker *worker, struct launch *launch, struct result *result);
 
+/* Whether it was launched and ended as it must, by `want` (0 or a fault), which the result then
+ * says as well; if not, what else. */
+bool conform_launch_ended(const struct launch *launch, CUresult want, struct result *result);
+
 #endif

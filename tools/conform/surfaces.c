@@ -10,7 +10,7 @@
 #include "tools/conform/kind.h"
 #include "tools/conform/surface_resource.h"
 
-enum { NAME_BYTES = 24, WORDS_OUT = 4 };
+enum { WORDS_OUT = 4 };
 enum buffer { IN, OUT, LINEAR_MEMORY, BUFFERS };
 
 /* As surface.out has it. */
@@ -20,9 +20,9 @@ struct outcome {
 };
 
 struct job {
+    const char *module; /* first: as kernel.h asks */
     struct surface_case c;
-    char name[NAME_BYTES];
-    const char *module;
+    char name[CONFORM_CASE_NAME];
     struct outcome want;
 };
 
@@ -37,27 +37,13 @@ struct access {
 
 static bool add(const struct conform_set *set, char **field, struct conform_rows *rows)
 {
-    size_t bytes, all;
-    const char *module = conform_suite_read(set->suite, set->name, "surface.ptx", &bytes),
-               *outcomes = conform_suite_read(set->suite, set->name, "surface.out", &all);
+    size_t bytes;
     struct job *job = calloc(1, sizeof *job);
-    if (!module || !outcomes || !job || !surface_case_parse(field[0], &job->c) ||
-        rows->n >= all / sizeof job->want || job->c.lanes > SURFACE_LANES)
+    if (!job || !surface_case_parse(field[0], &job->c) || job->c.lanes > SURFACE_LANES ||
+        !conform_kernel_read_outcome(set, "surface.out", rows->n, &job->want, sizeof job->want))
         return false;
-    memcpy(&job->want, outcomes + rows->n * sizeof job->want, sizeof job->want);
-    snprintf(job->name, sizeof job->name, "%05zu", rows->n);
-    job->module = module;
-    return conform_row_add(rows, &(struct conform_row){.set = set,
-                                                       .chapter = job->c.kernel,
-                                                       .name = job->name,
-                                                       .form = job->c.kernel,
-                                                       .data = job});
-}
-
-static char *text(const struct conform_row *row)
-{
-    const struct job *job = row->data;
-    return conform_kernel_alone(job->module, job->c.kernel);
+    job->module = conform_suite_read(set->suite, set->name, "surface.ptx", &bytes);
+    return job->module && conform_kernel_add_case(set, job->c.kernel, job->name, job, rows);
 }
 
 /* ---- the surface ----------------------------------------------------------------------------- */
@@ -95,7 +81,6 @@ static void judge_contents(struct worker *worker, struct access *s, struct resul
     const struct outcome *want = &s->job->want;
     struct surface_result have = {.bytes = want->result.bytes};
     CUresult r = surface_resource_copy(&s->calls, &s->job->c, &s->resource, s->bytes, 1);
-    conform_row_tell(result, VERDICT_SAME, "%s", "");
     if (conform_launch_failed(worker, "cuMemcpy3D", r, result))
         return;
     uint64_t hash = surface_resource_hash(&s->job->c, &have, s->words, s->bytes);
@@ -110,18 +95,8 @@ static void judge_contents(struct worker *worker, struct access *s, struct resul
 static void judge(struct worker *worker, struct access *s, const struct launch *launch,
                   struct result *result)
 {
-    CUresult want = (CUresult)s->job->want.result.launched;
-    if (!launch->has_started)
-        return; /* the result says why */
-    if (launch->ended == want && want)
-        conform_row_tell(result, VERDICT_SAME, "%s", "");
-    else if (launch->ended == want)
+    if (conform_launch_ended(launch, s->job->want.result.launched, result) && !launch->ended)
         judge_contents(worker, s, result);
-    else if (!launch->ended)
-        conform_row_tell(result, VERDICT_DIFFERENT, "it ends, expected: fault %u", want);
-    else
-        result->verdict =
-            launch->ended == CUDA_ERROR_NOT_SUPPORTED ? VERDICT_SKIPPED : VERDICT_DIFFERENT;
 }
 
 /* The array is there. */
@@ -130,7 +105,7 @@ static void touch(struct worker *worker, const struct conform_row *row, struct a
 {
     const struct surface_case *c = &s->job->c;
     const unsigned *size = s->resource.size;
-    char *ptx = text(row);
+    char *ptx = conform_kernel_case_text(row);
     struct launch launch = {
         .ptx = ptx,
         .kernel = c->kernel,
@@ -183,4 +158,5 @@ static void run(struct worker *worker, const struct conform_row *row, struct res
     free(s);
 }
 
-const struct conform_kind conform_surfaces = {"surfaces", "surface.txt", 1, add, run, text};
+const struct conform_kind conform_surfaces = {"surfaces", "surface.txt", 1,
+                                              add,        run,           conform_kernel_case_text};

@@ -10,13 +10,13 @@
 #include "tools/conform/kind.h"
 #include "tools/conform/tensor_case.h"
 
-enum { NAME_BYTES = 16 };
 enum buffer { ARGS, DATA, TENSOR, BUFFERS };
 
 struct job {
+    const char *module; /* first: as kernel.h asks */
+    const char *bytes;  /* what is left, in tensor.out */
     struct tensor_case c;
-    char name[NAME_BYTES];
-    const char *module, *bytes; /* `bytes`: what is left, in tensor.out */
+    char name[CONFORM_CASE_NAME];
     struct tensor_result want;
 };
 
@@ -33,15 +33,10 @@ static bool add(const struct conform_set *set, char **field, struct conform_rows
     if (at > all || all - at < sizeof job->want)
         return false;
     memcpy(&job->want, results + at, sizeof job->want);
-    snprintf(job->name, sizeof job->name, "%05zu", rows->n);
     job->module = module;
     job->bytes = results + at + sizeof job->want;
     return job->want.bytes <= all - at - sizeof job->want && job->want.bytes <= TENSOR_BYTES &&
-           conform_row_add(rows, &(struct conform_row){.set = set,
-                                                       .chapter = job->c.kernel,
-                                                       .name = job->name,
-                                                       .form = job->c.kernel,
-                                                       .data = job});
+           conform_kernel_add_case(set, job->c.kernel, job->name, job, rows);
 }
 
 /* A case that makes a map alone needs no kernel of its own. */
@@ -50,8 +45,7 @@ static char *text(const struct conform_row *row)
     static const char none[] = ".version 7.0\n.target sm_75\n.address_size 64\n"
                                ".visible .entry encode()\n{\n    ret;\n}\n";
     const struct job *job = row->data;
-    return tensor_case_is_encode(&job->c) ? strdup(none)
-                                          : conform_kernel_alone(job->module, job->c.kernel);
+    return tensor_case_is_encode(&job->c) ? strdup(none) : conform_kernel_case_text(row);
 }
 
 /* ---- the map --------------------------------------------------------------------------------- */

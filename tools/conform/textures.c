@@ -9,7 +9,7 @@
 #include "tools/conform/kind.h"
 #include "tools/conform/texture_resource.h"
 
-enum { NAME_BYTES = 24, WORDS_OUT = 4 };
+enum { WORDS_OUT = 4 };
 enum buffer { IN, OUT, TEXELS, BUFFERS };
 
 /* As texture.out has it. */
@@ -19,9 +19,9 @@ struct outcome {
 };
 
 struct job {
+    const char *module; /* first: as kernel.h asks */
     struct texture_case c;
-    char name[NAME_BYTES];
-    const char *module;
+    char name[CONFORM_CASE_NAME];
     struct outcome want;
 };
 
@@ -35,27 +35,13 @@ struct sample {
 
 static bool add(const struct conform_set *set, char **field, struct conform_rows *rows)
 {
-    size_t bytes, all;
-    const char *module = conform_suite_read(set->suite, set->name, "texture.ptx", &bytes),
-               *outcomes = conform_suite_read(set->suite, set->name, "texture.out", &all);
+    size_t bytes;
     struct job *job = calloc(1, sizeof *job);
-    if (!module || !outcomes || !job || !texture_case_parse(field[0], &job->c) ||
-        rows->n >= all / sizeof job->want || job->c.lanes > MAX_LANES)
+    if (!job || !texture_case_parse(field[0], &job->c) || job->c.lanes > MAX_LANES ||
+        !conform_kernel_read_outcome(set, "texture.out", rows->n, &job->want, sizeof job->want))
         return false;
-    memcpy(&job->want, outcomes + rows->n * sizeof job->want, sizeof job->want);
-    snprintf(job->name, sizeof job->name, "%05zu", rows->n);
-    job->module = module;
-    return conform_row_add(rows, &(struct conform_row){.set = set,
-                                                       .chapter = job->c.kernel,
-                                                       .name = job->name,
-                                                       .form = job->c.kernel,
-                                                       .data = job});
-}
-
-static char *text(const struct conform_row *row)
-{
-    const struct job *job = row->data;
-    return conform_kernel_alone(job->module, job->c.kernel);
+    job->module = conform_suite_read(set->suite, set->name, "texture.ptx", &bytes);
+    return job->module && conform_kernel_add_case(set, job->c.kernel, job->name, job, rows);
 }
 
 /* ---- the texture ----------------------------------------------------------------------------- */
@@ -99,20 +85,10 @@ static bool prepare(struct worker *worker, struct launch *launch, const CUdevice
 static void judge(const struct job *job, const struct launch *launch, const uint32_t *words,
                   struct result *result)
 {
-    const struct texture_result *want = &job->want.result;
-    if (!launch->has_started)
-        return; /* the result says why */
-    if (launch->ended != (CUresult)want->launched) {
-        result->verdict =
-            launch->ended == CUDA_ERROR_NOT_SUPPORTED ? VERDICT_SKIPPED : VERDICT_DIFFERENT;
-        if (!launch->ended)
-            conform_row_tell(result, VERDICT_DIFFERENT, "it ends, expected: fault %u",
-                             want->launched);
+    if (!conform_launch_ended(launch, job->want.result.launched, result) || launch->ended)
         return;
-    }
-    conform_row_tell(result, VERDICT_SAME, "%s", "");
     uint64_t hash = conform_kernel_hash_words(words, (size_t)job->c.lanes * WORDS_OUT, FNV_BASIS);
-    if (!want->launched && hash != job->want.hash)
+    if (hash != job->want.hash)
         conform_row_tell(result, VERDICT_DIFFERENT,
                          "what %u lanes sampled has the hash %016llx, expected %016llx",
                          job->c.lanes, (unsigned long long)hash,
@@ -124,7 +100,7 @@ static void sample(struct worker *worker, const struct conform_row *row, struct 
 {
     const struct job *job = s->job;
     unsigned lanes = job->c.lanes;
-    char *ptx = text(row);
+    char *ptx = conform_kernel_case_text(row);
     struct launch launch = {
         .ptx = ptx,
         .kernel = job->c.kernel,
@@ -165,4 +141,5 @@ static void run(struct worker *worker, const struct conform_row *row, struct res
     free(words);
 }
 
-const struct conform_kind conform_textures = {"textures", "texture.txt", 1, add, run, text};
+const struct conform_kind conform_textures = {"textures", "texture.txt", 1,
+                                              add,        run,           conform_kernel_case_text};

@@ -7,7 +7,7 @@
 
 #include "tools/fuzz/wish.h"
 
-enum { SMALL_LINES = 60 }; /* of a small kernel, at most */
+enum { SMALL_LINES = 50 }; /* of a small kernel, at most */
 
 /* ---- features and shape ---------------------------------------------------------------------- */
 
