@@ -19,6 +19,7 @@ is 'one of 512 is as without' test "$(lines 512 --brief)" = "$(lines 512)"
 is 'which is not small' test "$(lines 512)" -gt 50
 is 'they pass' ends 0 --engine interp --brief --seed 490 --count 30 --journal "$work/journal"
 is 'all' holds "$work/stdout" 'fuzz: 30 passed, 0 failed, 0 skipped'
-is 'not to go on with without' ends 1 --engine interp --seed 490 --count 30 --journal "$work/journal"
+is 'not to go on with without' ends 1 --engine interp --seed 490 --count 30 \
+    --journal "$work/journal"
 is 'says so' holds "$work/stderr" 'the journal of another campaign'
 close fuzz_brief
