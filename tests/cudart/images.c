@@ -51,6 +51,32 @@ cudaError_t cudaMemcpyToSymbol(const void *symbol, const void *from, size_t byte
                                cudaMemcpyKind kind);
 cudaError_t cudaMemcpyFromSymbol(void *to, const void *symbol, size_t bytes, size_t offset,
                                  cudaMemcpyKind kind);
+cudaError_t cudaMemcpyToSymbol_ptds(const void *symbol, const void *from, size_t bytes,
+                                    size_t offset, cudaMemcpyKind kind);
+cudaError_t cudaMemcpyFromSymbol_ptds(void *to, const void *symbol, size_t bytes, size_t offset,
+                                      cudaMemcpyKind kind);
+cudaError_t cudaMemcpyToSymbolAsync(const void *symbol, const void *from, size_t bytes,
+                                    size_t offset, cudaMemcpyKind kind, cudaStream_t stream);
+cudaError_t cudaMemcpyFromSymbolAsync(void *to, const void *symbol, size_t bytes, size_t offset,
+                                      cudaMemcpyKind kind, cudaStream_t stream);
+cudaError_t cudaMemcpyToSymbolAsync_ptsz(const void *symbol, const void *from, size_t bytes,
+                                         size_t offset, cudaMemcpyKind kind, cudaStream_t stream);
+cudaError_t cudaMemcpyFromSymbolAsync_ptsz(void *to, const void *symbol, size_t bytes,
+                                           size_t offset, cudaMemcpyKind kind, cudaStream_t stream);
+cudaError_t cudaGraphMemcpyNodeSetParamsToSymbol(cudaGraphNode_t node, const void *symbol,
+                                                 const void *from, size_t bytes, size_t offset,
+                                                 cudaMemcpyKind kind);
+cudaError_t cudaGraphMemcpyNodeSetParamsFromSymbol(cudaGraphNode_t node, void *to,
+                                                   const void *symbol, size_t bytes, size_t offset,
+                                                   cudaMemcpyKind kind);
+cudaError_t cudaGraphExecMemcpyNodeSetParamsToSymbol(cudaGraphExec_t exec, cudaGraphNode_t node,
+                                                     const void *symbol, const void *from,
+                                                     size_t bytes, size_t offset,
+                                                     cudaMemcpyKind kind);
+cudaError_t cudaGraphExecMemcpyNodeSetParamsFromSymbol(cudaGraphExec_t exec, cudaGraphNode_t node,
+                                                       void *to, const void *symbol, size_t bytes,
+                                                       size_t offset, cudaMemcpyKind kind);
+cudaError_t cudaFuncSetSharedMemConfig(const void *function, CUsharedconfig config);
 cudaError_t cudaDeviceSynchronize(void);
 cudaError_t cudaDeviceReset(void);
 cudaError_t cudaLaunchKernel(const void *function, dim3 grid, dim3 block, void **arguments,
@@ -229,6 +255,59 @@ static void test_symbols(void)
     free((void *)w.data);
 }
 
+/* Copies of variables in their other forms: in a stream, in the thread's own one, in nodes of graphs
+ * that are changed before they are instantiated and after. */
+static void test_symbol_copies(void)
+{
+    static char weights[1], nothing[1];
+    const cudaMemcpyKind to = cudaMemcpyHostToDevice, from = cudaMemcpyDeviceToHost;
+    struct wrapper w;
+    float news[4] = {5, 6, 7, 8}, host[4] = {0};
+    cudaGraph_t graph;
+    cudaGraphExec_t exec;
+    cudaGraphNode_t put, get;
+    void **handle = register_image(&w, "symbols");
+    __cudaRegisterVar(handle, weights, weights, "weights", 0, 16, 1, 0);
+    CHECK_INT(cudaMemcpyToSymbolAsync(weights, news, 8, 0, to, NULL), cudaSuccess);
+    CHECK_INT(cudaMemcpyToSymbolAsync_ptsz(weights, news + 2, 8, 8, to, NULL), cudaSuccess);
+    CHECK_INT(cudaDeviceSynchronize(), cudaSuccess);
+    CHECK_INT(cudaMemcpyFromSymbolAsync(host, weights, 8, 0, from, NULL), cudaSuccess);
+    CHECK_INT(cudaMemcpyFromSymbolAsync_ptsz(host + 2, weights, 8, 8, from, NULL), cudaSuccess);
+    CHECK_INT(cudaDeviceSynchronize(), cudaSuccess);
+    CHECK(host[0] == 5 && host[1] == 6 && host[2] == 7 && host[3] == 8);
+    CHECK_INT(cudaMemcpyToSymbol_ptds(weights, news + 3, 4, 0, to), cudaSuccess);
+    CHECK_INT(cudaMemcpyFromSymbol_ptds(host, weights, 8, 0, from), cudaSuccess);
+    CHECK(host[0] == 8 && host[1] == 6);
+    CHECK_INT(cudaMemcpyToSymbolAsync(nothing, news, 4, 0, to, NULL), cudaErrorInvalidSymbol);
+    CHECK_INT(cudaMemcpyFromSymbolAsync(host, weights, 8, 12, from, NULL), cudaErrorInvalidValue);
+    CHECK_INT(cudaMemcpyFromSymbol_ptds(host, weights, 17, 0, from), cudaErrorInvalidValue);
+    CHECK_INT(cudaFuncSetSharedMemConfig(weights, CU_SHARED_MEM_CONFIG_EIGHT_BYTE_BANK_SIZE),
+              cudaErrorInvalidDeviceFunction);
+    /* as they are added: news[0] to weights[0], weights[0] to host[0] */
+    CHECK_INT(cudaGraphCreate(&graph, 0), cudaSuccess);
+    CHECK_INT(cudaGraphAddMemcpyNodeToSymbol(&put, graph, NULL, 0, weights, news, 4, 0, to), 0);
+    CHECK_INT(cudaGraphAddMemcpyNodeFromSymbol(&get, graph, &put, 1, host, weights, 4, 0, from), 0);
+    CHECK_INT(cudaGraphMemcpyNodeSetParamsToSymbol(put, weights, news + 1, 4, 8, to), 0);
+    CHECK_INT(cudaGraphMemcpyNodeSetParamsFromSymbol(get, host + 3, weights, 4, 8, from), 0);
+    CHECK_INT(cudaGraphMemcpyNodeSetParamsToSymbol(put, nothing, news, 4, 0, to),
+              cudaErrorInvalidSymbol);
+    CHECK_INT(cudaGraphInstantiate(&exec, graph, 0), cudaSuccess);
+    CHECK_INT(cudaGraphLaunch(exec, NULL), cudaSuccess);
+    CHECK_INT(cudaDeviceSynchronize(), cudaSuccess);
+    CHECK(host[0] == 8 && host[3] == 6);
+    CHECK_INT(cudaGraphExecMemcpyNodeSetParamsToSymbol(exec, put, weights, news + 2, 4, 4, to), 0);
+    CHECK_INT(cudaGraphExecMemcpyNodeSetParamsFromSymbol(exec, get, host, weights, 4, 4, from), 0);
+    CHECK_INT(cudaGraphExecMemcpyNodeSetParamsFromSymbol(exec, get, host, weights, 4, 16, from),
+              cudaErrorInvalidValue);
+    CHECK_INT(cudaGraphLaunch(exec, NULL), cudaSuccess);
+    CHECK_INT(cudaDeviceSynchronize(), cudaSuccess);
+    CHECK(host[0] == 7 && host[3] == 6);
+    CHECK_INT(cudaGraphExecDestroy(exec), cudaSuccess);
+    CHECK_INT(cudaGraphDestroy(graph), cudaSuccess);
+    __cudaUnregisterFatBinary(handle);
+    free((void *)w.data);
+}
+
 static void test_managed(void)
 {
     static const char count[1];
@@ -394,6 +473,7 @@ int main(void)
     test_vector_add();
     test_reduction();
     test_symbols();
+    test_symbol_copies();
     test_managed();
     test_grid_sync();
     test_clusters();
