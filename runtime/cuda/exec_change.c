@@ -107,12 +107,69 @@ static bool can_become(const struct pt_cu_op *a, const struct pt_cu_op *b)
     return true;
 }
 
-/* Whether parameters of a copy, a set or a batch, if they are valid, can be those of the node. */
+static bool has_same_edges(CUgraphNode a, CUgraphNode b)
+{
+    if (a->n_before != b->n_before)
+        return false;
+    for (size_t i = 0; i < a->n_before; i++)
+        if (a->before[i]->index != b->before[i]->index || a->ports[i] != b->ports[i])
+            return false;
+    return true;
+}
+
+/* Whether `b` is `a` with other parameters; both are sorted. */
+static CUgraphExecUpdateResult compare(CUgraph a, CUgraph b, CUgraphNode *error)
+{
+    if (a->n_nodes != b->n_nodes)
+        return CU_GRAPH_EXEC_UPDATE_ERROR_TOPOLOGY_CHANGED;
+    for (size_t i = 0; i < a->n_nodes; i++) {
+        CUgraphNode x = a->nodes[i], y = b->nodes[i];
+        *error = y->original;
+        if (x->type != y->type)
+            return CU_GRAPH_EXEC_UPDATE_ERROR_NODE_TYPE_CHANGED;
+        if (!has_same_edges(x, y))
+            return CU_GRAPH_EXEC_UPDATE_ERROR_TOPOLOGY_CHANGED;
+        if (x->type == CU_GRAPH_NODE_TYPE_KERNEL && x->ctx != y->ctx)
+            return CU_GRAPH_EXEC_UPDATE_ERROR_UNSUPPORTED_FUNCTION_CHANGE;
+        if (!can_become(&x->op, &y->op) || x->block != y->block)
+            return CU_GRAPH_EXEC_UPDATE_ERROR_PARAMETERS_CHANGED;
+        if (x->branches != y->branches || x->n_inner != y->n_inner)
+            return CU_GRAPH_EXEC_UPDATE_ERROR_PARAMETERS_CHANGED;
+        CUgraphExecUpdateResult r = CU_GRAPH_EXEC_UPDATE_SUCCESS;
+        for (unsigned k = 0; r == CU_GRAPH_EXEC_UPDATE_SUCCESS && k < x->n_inner; k++)
+            r = compare(x->inner[k], y->inner[k], error);
+        if (r != CU_GRAPH_EXEC_UPDATE_SUCCESS)
+            return r;
+    }
+    *error = NULL;
+    return CU_GRAPH_EXEC_UPDATE_SUCCESS;
+}
+
+/* A child graph becomes another one with other parameters, as a whole graph does. */
+static CUresult check_child(CUgraphNode node, CUgraph child)
+{
+    CUgraph clone;
+    CUgraphNode error;
+    if (!pt_cu_handle_is(child, PT_CU_GRAPH))
+        return CUDA_ERROR_INVALID_VALUE;
+    CUresult r = pt_cu_graph_clone(child, &clone);
+    if (r != CUDA_SUCCESS)
+        return r;
+    bool is_like = pt_cu_exec_sort(clone) &&
+                   compare(*node->inner, clone, &error) == CU_GRAPH_EXEC_UPDATE_SUCCESS;
+    pt_cu_graph_delete(clone);
+    return is_like ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+}
+
+/* Whether parameters of a copy, a set, a batch or a child graph, if they are valid, can be those of
+ * the node. */
 static CUresult check_change(CUgraphNode node, const CUgraphNodeParams *p)
 {
     struct pt_cu_op op;
     bool is_pageable;
     CUresult r = CUDA_SUCCESS;
+    if (p->type == CU_GRAPH_NODE_TYPE_GRAPH)
+        return check_child(node, p->graph.graph);
     if (p->type == CU_GRAPH_NODE_TYPE_MEMCPY)
         r = pt_cu_copy_op(&p->memcpy.copyParams, &op, &is_pageable);
     else if (p->type == CU_GRAPH_NODE_TYPE_MEMSET)
@@ -254,44 +311,6 @@ CUresult cuGraphNodeGetEnabled(CUgraphExec exec, CUgraphNode node, unsigned *is_
 }
 
 /* ---- changing all of it ---------------------------------------------------------------------- */
-
-static bool has_same_edges(CUgraphNode a, CUgraphNode b)
-{
-    if (a->n_before != b->n_before)
-        return false;
-    for (size_t i = 0; i < a->n_before; i++)
-        if (a->before[i]->index != b->before[i]->index || a->ports[i] != b->ports[i])
-            return false;
-    return true;
-}
-
-/* Whether `b` is `a` with other parameters; both are sorted. */
-static CUgraphExecUpdateResult compare(CUgraph a, CUgraph b, CUgraphNode *error)
-{
-    if (a->n_nodes != b->n_nodes)
-        return CU_GRAPH_EXEC_UPDATE_ERROR_TOPOLOGY_CHANGED;
-    for (size_t i = 0; i < a->n_nodes; i++) {
-        CUgraphNode x = a->nodes[i], y = b->nodes[i];
-        *error = y->original;
-        if (x->type != y->type)
-            return CU_GRAPH_EXEC_UPDATE_ERROR_NODE_TYPE_CHANGED;
-        if (!has_same_edges(x, y))
-            return CU_GRAPH_EXEC_UPDATE_ERROR_TOPOLOGY_CHANGED;
-        if (x->type == CU_GRAPH_NODE_TYPE_KERNEL && x->ctx != y->ctx)
-            return CU_GRAPH_EXEC_UPDATE_ERROR_UNSUPPORTED_FUNCTION_CHANGE;
-        if (!can_become(&x->op, &y->op) || x->block != y->block)
-            return CU_GRAPH_EXEC_UPDATE_ERROR_PARAMETERS_CHANGED;
-        if (x->branches != y->branches || x->n_inner != y->n_inner)
-            return CU_GRAPH_EXEC_UPDATE_ERROR_PARAMETERS_CHANGED;
-        CUgraphExecUpdateResult r = CU_GRAPH_EXEC_UPDATE_SUCCESS;
-        for (unsigned k = 0; r == CU_GRAPH_EXEC_UPDATE_SUCCESS && k < x->n_inner; k++)
-            r = compare(x->inner[k], y->inner[k], error);
-        if (r != CU_GRAPH_EXEC_UPDATE_SUCCESS)
-            return r;
-    }
-    *error = NULL;
-    return CU_GRAPH_EXEC_UPDATE_SUCCESS;
-}
 
 /* Nodes keep whether they are enabled. */
 static void take_disabled(CUgraph from, CUgraph to)
