@@ -15,7 +15,8 @@ LLVM_PROFILE_FILE="$profiles/%c%m.profraw" ctest --test-dir "$build" -j "$(nproc
 $llvm/llvm-profdata merge -sparse "$profiles"/*.profraw -o "$build/coverage.profdata" || exit 1
 objects=
 for file in "$build"/ptera "$build"/ptera-compiler "$build"/libptera* "$build"/libcuda.so* \
-    "$build"/libgpuocelot.so "$build"/libcudart.so.13 "$build"/tests/unit_*; do
+    "$build"/libgpuocelot.so "$build"/libcudart.so.13 "$build"/libnvidia-ml.so.1 \
+    "$build"/ptera-compilers/*.so.* "$build"/ptera-programs/* "$build"/tests/unit_*; do
     [ -x "$file" ] && [ ! -L "$file" ] && objects="$objects -object $file"
 done
 # shellcheck disable=SC2086
