@@ -1,6 +1,9 @@
 /* ptx_run of libgpuocelot.so, as its users call it: by name, values for arguments, the block before
  * the grid. */
+#define _GNU_SOURCE
 #include <stdint.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include "tests/unit/check.h"
 
@@ -27,6 +30,46 @@ static void *bits(float f)
     return (void *)(uintptr_t)u;
 }
 
+/* What a kernel prints is the program's output. */
+static void check_print(void)
+{
+    static const char prints[] =
+        HEAD ".extern .func (.param .b32 r) vprintf(.param .b64 format, .param .b64 arguments);\n"
+             ".global .align 1 .b8 hello[4] = {104, 105, 10, 0};\n"
+             ".visible .entry say()\n{\n    .reg .b64 %a;\n    {\n"
+             "    .param .b32 r; .param .b64 f; .param .b64 v;\n"
+             "    mov.u64 %a, hello; cvta.global.u64 %a, %a;\n"
+             "    st.param.b64 [f], %a; st.param.b64 [v], 0;\n"
+             "    call (r), vprintf, (f, v);\n    }\n    ret;\n}\n";
+    char have[16] = "";
+    int fd = memfd_create("output", MFD_CLOEXEC), before = dup(1);
+    fflush(stdout);
+    CHECK(fd >= 0 && before >= 0 && dup2(fd, 1) == 1);
+    ptx_run(prints, 0, NULL, 1, 1, 1, 1, 1, 1, 0);
+    fflush(stdout);
+    CHECK(dup2(before, 1) == 1);
+    CHECK(pread(fd, have, sizeof have - 1, 0) == 3 && !strcmp(have, "hi\n"));
+    close(before);
+    close(fd);
+}
+
+/* More texts than are kept: all of them run, the first one once more. */
+static void check_many(void)
+{
+    enum { TEXTS = 1100 };
+    uint32_t sum = 0;
+    void *args[] = {&sum};
+    char one[300];
+    for (int i = 0; i <= TEXTS; i++) {
+        snprintf(one, sizeof one,
+                 HEAD ".visible .entry k(.param .u64 p)\n{\n    .reg .b64 %%p;\n"
+                      "    ld.param.u64 %%p, [p]; red.global.add.u32 [%%p], %d; ret;\n}\n",
+                 i % TEXTS);
+        ptx_run(one, 1, args, 1, 1, 1, 1, 1, 1, 0);
+    }
+    CHECK_INT(sum, TEXTS * (TEXTS - 1) / 2);
+}
+
 int main(void)
 {
     float out[40] = {0};
@@ -48,5 +91,7 @@ int main(void)
     CHECK(out[0] == -1);
     ptx_run(text, 3, args, 16, 1, 1, 3, 1, 1, 0);
     CHECK(out[0] == 2.5f);
+    check_print();
+    check_many();
     return CHECK_DONE("ocelot");
 }
