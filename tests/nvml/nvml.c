@@ -9,6 +9,10 @@
 
 nvmlReturn_t nvmlShutdown(void);
 nvmlReturn_t nvmlInit(void);
+nvmlReturn_t nvmlInitWithFlags(unsigned flags);
+nvmlReturn_t nvmlSystemGetProcessName(unsigned pid, char *out, unsigned bytes);
+nvmlReturn_t nvmlDeviceGetComputeRunningProcesses(nvmlDevice_t device, unsigned *count,
+                                                  nvmlProcessInfo_v1_t *out);
 nvmlReturn_t nvmlDeviceGetMemoryInfo_v2(nvmlDevice_t device, nvmlMemory_v2_t *memory);
 nvmlReturn_t nvmlDeviceGetPciInfo(nvmlDevice_t device, nvmlPciInfo_v2_t *info);
 nvmlReturn_t nvmlDeviceGetComputeRunningProcesses_v3(nvmlDevice_t device, unsigned *count,
@@ -25,6 +29,35 @@ static void check_before_init(void)
     CHECK_INT(nvmlDeviceGetHandleByIndex_v2(0, &device), NVML_ERROR_UNINITIALIZED);
     CHECK_INT(nvmlShutdown(), NVML_ERROR_UNINITIALIZED);
     CHECK(!strcmp(nvmlErrorString(NVML_ERROR_NOT_SUPPORTED), "Not Supported"));
+}
+
+static void check_system(void)
+{
+    static const nvmlReturn_t errors[] = {NVML_SUCCESS,
+                                          NVML_ERROR_UNINITIALIZED,
+                                          NVML_ERROR_INVALID_ARGUMENT,
+                                          NVML_ERROR_NOT_FOUND,
+                                          NVML_ERROR_INSUFFICIENT_SIZE,
+                                          NVML_ERROR_DRIVER_NOT_LOADED,
+                                          NVML_ERROR_ARGUMENT_VERSION_MISMATCH};
+    char driver[80], library[80], name[256];
+    int cuda = 0;
+    for (unsigned i = 0; i < sizeof errors / sizeof *errors; i++)
+        CHECK(strcmp(nvmlErrorString(errors[i]), nvmlErrorString(NVML_ERROR_UNKNOWN)) != 0);
+    CHECK(!strcmp(nvmlErrorString((nvmlReturn_t)77), "Unknown Error"));
+    CHECK_INT(nvmlSystemGetDriverVersion(driver, sizeof driver), NVML_SUCCESS);
+    CHECK_INT(nvmlSystemGetCudaDriverVersion_v2(&cuda), NVML_SUCCESS);
+    CHECK_INT(cuda / 1000, 13);
+    CHECK_INT(nvmlSystemGetNVMLVersion(library, sizeof library), NVML_SUCCESS);
+    CHECK(!strncmp(library, "13.", 3) && !strcmp(library + 3, driver));
+    CHECK_INT(nvmlSystemGetNVMLVersion(library, 4), NVML_ERROR_INSUFFICIENT_SIZE);
+    CHECK_INT(nvmlSystemGetNVMLVersion(NULL, 80), NVML_ERROR_INVALID_ARGUMENT);
+    CHECK_INT(nvmlSystemGetDriverVersion(NULL, 80), NVML_ERROR_INVALID_ARGUMENT);
+    CHECK_INT(nvmlSystemGetCudaDriverVersion_v2(NULL), NVML_ERROR_INVALID_ARGUMENT);
+    CHECK_INT(nvmlSystemGetProcessName((unsigned)getpid(), name, sizeof name), NVML_SUCCESS);
+    CHECK(strstr(name, "nvml") != NULL);
+    CHECK_INT(nvmlSystemGetProcessName(0x7fffffff, name, sizeof name), NVML_ERROR_NOT_FOUND);
+    CHECK_INT(nvmlSystemGetProcessName(1, NULL, 0), NVML_ERROR_INVALID_ARGUMENT);
 }
 
 /* CUDA_VISIBLE_DEVICES is the driver's alone. */
@@ -107,6 +140,10 @@ static void check_memory(void)
               NVML_ERROR_INSUFFICIENT_SIZE);
     CHECK_INT(nvmlDeviceGetComputeRunningProcesses_v3(device, &n, &process), NVML_SUCCESS);
     CHECK(n == 1 && process.pid == (unsigned)getpid() && process.usedGpuMemory == after.used);
+    nvmlProcessInfo_v1_t old;
+    CHECK_INT(nvmlDeviceGetComputeRunningProcesses(device, &n, &old), NVML_SUCCESS);
+    CHECK(n == 1 && old.pid == process.pid && old.usedGpuMemory == after.used);
+    CHECK_INT(nvmlDeviceGetComputeRunningProcesses(device, &n, NULL), NVML_ERROR_INVALID_ARGUMENT);
     CHECK_INT(nvmlDeviceGetHandleByIndex_v2(0, &device), NVML_SUCCESS);
     CHECK_INT(nvmlDeviceGetMemoryInfo(device, &after), NVML_SUCCESS);
     CHECK_INT(after.used, 0);
@@ -133,6 +170,9 @@ int main(void)
     CHECK_INT(nvmlInit_v2(), NVML_SUCCESS);
     CHECK_INT(nvmlInit(), NVML_SUCCESS);
     CHECK_INT(nvmlShutdown(), NVML_SUCCESS);
+    CHECK_INT(nvmlInitWithFlags(1), NVML_SUCCESS);
+    CHECK_INT(nvmlShutdown(), NVML_SUCCESS);
+    check_system();
     check_devices();
     check_bus();
     check_fork();
