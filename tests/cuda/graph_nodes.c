@@ -1,5 +1,5 @@
-/* What nodes of graphs are told to be: asked for, changed in the graph, and changed where it has been
- * instantiated. */
+/* What nodes of graphs are told to be: asked for, changed in the graph, and changed where it has
+ * been instantiated. */
 #include <string.h>
 
 #include "tests/cuda/support.h"

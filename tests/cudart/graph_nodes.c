@@ -1,5 +1,5 @@
-/* What nodes of graphs are told to be: asked for, changed in the graph, and changed where it has been
- * instantiated; edges, clones, objects that graphs keep. */
+/* What nodes of graphs are told to be: asked for, changed in the graph, and changed where it has
+ * been instantiated; edges, clones, objects that graphs keep. */
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>

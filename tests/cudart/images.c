@@ -255,8 +255,8 @@ static void test_symbols(void)
     free((void *)w.data);
 }
 
-/* Copies of variables in their other forms: in a stream, in the thread's own one, in nodes of graphs
- * that are changed before they are instantiated and after. */
+/* Copies of variables in their other forms: in a stream, in the thread's own one, in nodes of
+ * graphs that are changed before they are instantiated and after. */
 static void test_symbol_copies(void)
 {
     static char weights[1], nothing[1];

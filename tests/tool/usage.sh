@@ -1,6 +1,6 @@
 #!/bin/sh
-# What `ptera` says of itself, and to what it cannot take: usage.sh ROOT PTERA... The exit status, the
-# words of the message, and nothing on standard output.
+# What `ptera` says of itself, and to what it cannot take: usage.sh ROOT PTERA... The exit status,
+# the words of the message, and nothing on standard output.
 set -u
 root=$1
 shift
@@ -42,7 +42,8 @@ is "ptxas --nonsense" refuses 255 "Unknown option '-nonsense'" ptxas --nonsense
 is "verify without a file" refuses 2 "no file given" verify
 is "a file that is not there" refuses 2 "cannot read $work/none.ptx" verify "$work/none.ptx"
 is "compile without --emit" refuses 2 "needs FILE.ptx and --emit" compile
-is "an unknown --emit" refuses 2 "bad value for --emit" compile "$samples/saxpy/saxpy.ptx" --emit walk
+is "an unknown --emit" refuses 2 "bad value for --emit" \
+    compile "$samples/saxpy/saxpy.ptx" --emit walk
 is "doctor without a program" refuses 2 "usage: ptera doctor" doctor
 is "doctor of text" refuses 2 "is no 64-bit ELF program" doctor "$samples/saxpy/saxpy.ptx"
 is "exec of nothing" refuses 2 "usage: ptera exec" exec
