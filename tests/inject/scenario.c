@@ -31,7 +31,7 @@ static const char *const how_names[HOWS] = {"once", "on", "interrupted", "short"
 static struct told {
     long operations; /* where none fails */
     unsigned refused;
-    unsigned step;     /* the last */
+    unsigned step; /* the last */
     char why[400];
 } *told;
 
@@ -199,13 +199,14 @@ static void check_all(const char *program, const struct scenario *scenarios, uns
             printf("%-12s %-12s %5ld operations: %ld tried, %ld refused, "
                    "%ld done all the same, %ld failed\n",
                    scenarios[i].name, how_names[h], c.operations, c.passed + c.failed, c.refused,
-                c.passed - c.refused, c.failed);
+                   c.passed - c.refused, c.failed);
             sum.passed += c.passed;
             sum.failed += c.failed;
         }
     }
     printf("day %lu\n"
-           "%s: %ld passed, %ld failed, 0 skipped\n", day, program, sum.passed, sum.failed);
+           "%s: %ld passed, %ld failed, 0 skipped\n",
+           day, program, sum.passed, sum.failed);
     exit(sum.failed || !sum.passed);
 }
 
