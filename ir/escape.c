@@ -84,6 +84,9 @@ static void note_access(struct escape *e, const struct pt_insn *insn, const stru
     use->bytes = (uint8_t)bytes;
 }
 
+/* Larger variables no thread has room for: they may be declared, and have no registers. */
+enum { SCALARS_MOST = 512 << 10 };
+
 struct pt_local_use *pt_escape_find(const struct pt_module *m, const struct pt_func *f,
                                     uint32_t first, struct pt_arena *arena)
 {
@@ -102,7 +105,7 @@ struct pt_local_use *pt_escape_find(const struct pt_module *m, const struct pt_f
             note_escape(&e, &f->operands.v[insn->operands + k]);
     }
     for (uint32_t i = first; i < m->symbols.n; i++)
-        e.uses[i].is_scalar &= !e.uses[i].escapes;
+        e.uses[i].is_scalar &= !e.uses[i].escapes && m->symbols.v[i].size <= SCALARS_MOST;
     return e.uses;
 }
 
