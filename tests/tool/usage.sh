@@ -52,6 +52,24 @@ is "an unknown checker" refuses 2 "walk" check walk "$samples/saxpy/saxpy.ptx"
 is "fuzz: a bad number" refuses 2 "--count" fuzz --count many
 is "litmus: a bad number" refuses 2 "--count" litmus --count many
 
+# ---- what is shown -----------------------------------------------------------------------------
+
+saxpy=$samples/saxpy/saxpy.ptx
+is "tokens" gives ".visible" compile "$saxpy" --emit tokens
+is "the syntax tree" gives "saxpy" compile "$saxpy" --emit ast
+is "IR" gives "saxpy" compile "$saxpy" --emit ir -k saxpy
+is "IR of a kernel that is not there" refuses 2 "has no kernel 'walk'" \
+    compile "$saxpy" --emit ir -k walk
+is "a bad block" refuses 2 "-b" compile "$saxpy" --emit llvm -b 0
+if ! $tool info | grep -q "^compiler  *none"; then
+    is "LLVM's IR" gives "define" compile "$saxpy" --emit llvm -b 64
+    is "assembly" gives "saxpy" compile "$saxpy" --emit asm -b 64 --math fast
+    is "an object" gives "ELF" compile "$saxpy" --emit obj -b 64
+fi
+is "the instruction table" gives "chapter" info --isa
+is "its summary" ends 0 info --isa --summary
+is "verify, of what is right" ends 0 verify "$saxpy"
+
 # ---- options of a launch -----------------------------------------------------------------------
 
 kernel=$work/k.ptx
