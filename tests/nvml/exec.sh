@@ -28,6 +28,12 @@ check "no such field" 'Field "colour" is not a valid field to query.' \
 smi --query-gpu=colour --format=csv >/dev/null
 check "no such field, status" 2 $?
 check "no such GPU" "No devices were found" "$(smi -i 7 -L)"
+check "help" "usage: nvidia-smi" "$(smi -h | head -n 1 | cut -c 1-17)"
+check "fields" '"timestamp"' "$(smi --help-query-gpu | grep '^"' | head -n 1)"
+check "versions" 4 "$(smi --version | grep -ci '^.*version  *: [0-9]')"
+check "no format" 1 "$(smi --query-gpu=name | grep -c '"--format=" switch is missing')"
+smi --walk >/dev/null
+check "no such option, status" 2 $?
 check "table" 1 "$(smi | grep -c '| NVIDIA-SMI .*Driver Version: .*CUDA Version: 13\.5  *|$')"
 check "table, rows" 2 "$(smi | grep -c 'NVIDIA H100 80GB HBM3')"
 
