@@ -30,16 +30,10 @@ void pt_cancel_job(struct pt_job *job)
     atomic_compare_exchange_strong(&job->launch.stop, &none, PT_FAULT_CANCELLED);
 }
 
-ptera_result ptera_engine_cancel(ptera_engine *engine)
+void pt_cancel_running(ptera_engine *engine)
 {
-    if (!engine)
-        return PTERA_ERROR_INVALID_ARGUMENT;
-    if (pt_engine_is_inherited(engine))
-        return PTERA_ERROR_NOT_INITIALIZED;
-    pt_queue_cancel(&engine->queue);
     pthread_mutex_lock(&engine->running_lock);
     for (struct pt_job *job = engine->running; job; job = job->next)
         pt_cancel_job(job);
     pthread_mutex_unlock(&engine->running_lock);
-    return PTERA_OK;
 }

@@ -73,14 +73,6 @@ void pt_queue_init(struct pt_queue *queue)
     queue->end = &queue->first;
 }
 
-void pt_queue_cancel(struct pt_queue *queue)
-{
-    pthread_mutex_lock(&queue->lock);
-    for (struct pt_queued *q = queue->first; q; q = q->next)
-        pt_cancel_job(q->job);
-    pthread_mutex_unlock(&queue->lock);
-}
-
 void pt_queue_close(struct pt_queue *queue)
 {
     pthread_mutex_lock(&queue->lock);
@@ -122,5 +114,21 @@ ptera_result ptera_engine_wait(ptera_engine *engine)
     while (queue->first || queue->is_busy)
         pthread_cond_wait(&queue->change, &queue->lock);
     pthread_mutex_unlock(&queue->lock);
+    return PTERA_OK;
+}
+
+/* Those that wait are cancelled when they begin. */
+ptera_result ptera_engine_cancel(ptera_engine *engine)
+{
+    if (!engine)
+        return PTERA_ERROR_INVALID_ARGUMENT;
+    if (pt_engine_is_inherited(engine))
+        return PTERA_ERROR_NOT_INITIALIZED;
+    struct pt_queue *queue = &engine->queue;
+    pthread_mutex_lock(&queue->lock);
+    for (struct pt_queued *q = queue->first; q; q = q->next)
+        pt_cancel_job(q->job);
+    pthread_mutex_unlock(&queue->lock);
+    pt_cancel_running(engine);
     return PTERA_OK;
 }

@@ -17,8 +17,6 @@ struct pt_queue {
 };
 
 void pt_queue_init(struct pt_queue *queue);
-/* Launches that wait will be cancelled when they begin. */
-void pt_queue_cancel(struct pt_queue *queue);
 /* Runs what is left and ends the thread. */
 void pt_queue_close(struct pt_queue *queue);
 
