@@ -98,7 +98,8 @@ void pt_frame_prepare(const struct pt_launch *launch, struct pt_warp *warp)
 {
     const struct pt_interp_program *p = (const struct pt_interp_program *)launch->program;
     struct pt_state *s = pt_state_of(warp);
-    memset(s, 0, sizeof *s);
+    bool is_observed = p->base.tests & PT_TEST_OBSERVERS;
+    memset(s, 0, is_observed ? sizeof *s : offsetof(struct pt_state, groups));
     s->warp = warp;
     s->program = p;
     s->observers = p->observers;

@@ -126,6 +126,7 @@ struct pt_state {
          * looked at */
         unbudgeted;
     uint32_t n_groups;
+    /* Cleared from here on for observers only, who alone look at what follows the groups. */
     struct pt_group groups[PT_WARP_SIZE];
     struct pt_issued issued[PT_GROUP_KINDS][PT_WARP_SIZE];
     uint32_t open[PT_GROUP_KINDS];      /* lanes that have not waited for them */
