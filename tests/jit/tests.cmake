@@ -71,7 +71,7 @@ if(PTERA_JIT)
   set_target_properties(jit_decoy PROPERTIES ENABLE_EXPORTS ON)
   set_tests_properties(${jit_tests} PROPERTIES ENVIRONMENT "PTERA_ENGINE=jit;${jit_cache}")
   # Random kernels: the same ones each time.
-  set(random_kernels 75)
+  set(random_kernels 30)
   if(is_slow)
     set(random_kernels 15)
   endif()
