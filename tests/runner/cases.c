@@ -266,9 +266,25 @@ static void run_case(const struct test_case *c, const char *file)
     free(shown);
 }
 
+enum together { UNDECIDED, SAMPLED, LEFT_OUT };
+
+/* Whether the day's sample has the case. Those of a file that leave each other something go
+ * together, as its first one does. */
+static bool is_sampled(const struct test_case *c, enum together *together)
+{
+    bool has_files = c->command && strstr(c->command, "%t");
+    if (has_files && *together != UNDECIDED)
+        return *together == SAMPLED;
+    bool is_in = n_seen++ % sample == day % sample;
+    if (has_files)
+        *together = is_in ? SAMPLED : LEFT_OUT;
+    return is_in;
+}
+
 static void run_file(const char *file)
 {
     static struct test_case cases[MAX_CASES];
+    enum together together = UNDECIDED;
     char *skip = NULL;
     FILE *f = fopen(file, "rb");
     if (!f) {
@@ -290,7 +306,7 @@ static void run_file(const char *file)
             printf("skipped %s: it needs the compiler\n", file);
             skipped++;
         } else if (!option || (!leaves_out && takes_option(cases[i].command)) != is_rest) {
-            if (n_seen++ % sample == day % sample)
+            if (is_sampled(&cases[i], &together))
                 run_case(&cases[i], file);
         }
     }
