@@ -3,7 +3,6 @@
 import ctypes
 import os
 import pathlib
-import subprocess
 import sys
 
 from ptera._library import PACKAGE
@@ -51,6 +50,8 @@ def activate() -> None:
 
 def _environment_of_exec() -> dict[str, str]:
     """What `ptera exec` sets."""
+    import subprocess  # here: the package is imported in less time without
+
     try:
         done = subprocess.run([program(), "exec", "env", "-0"], capture_output=True, check=True)
     except (OSError, subprocess.CalledProcessError) as error:

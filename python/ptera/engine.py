@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import os
 import sys
-import tempfile
 import threading
 import time
 import weakref
@@ -181,6 +180,8 @@ class Engine:
 
     def counts(self) -> list[KernelCounts]:
         """What launches did so far, of each kernel in each shape, where `observe` has "count"."""
+        import tempfile
+
         with tempfile.TemporaryDirectory() as folder:
             path = os.path.join(folder, "counts")
             with self._using() as handle:

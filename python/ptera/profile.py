@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-import csv
 import dataclasses
 import functools
-import io
 import itertools
 import os
-import subprocess
-import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -85,6 +81,10 @@ class KernelCounts:
 
         Those that a model of the GPU's time gives are None where the engine does not run it.
         """
+        import csv  # these here: the package is imported in less time without
+        import io
+        import tempfile
+
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder, "counts")
             path.write_text("\n".join((*self.lines, "")))
@@ -97,6 +97,8 @@ class KernelCounts:
 
 def _report(path: Path, *options: str) -> str:
     """Of `ptera profile`, from a file of counts."""
+    import subprocess
+
     report = path.with_name("report")
     command = [program(), "profile", "--read", str(path), "--log-file", str(report), *options]
     environment = {k: v for k, v in os.environ.items() if not k.startswith("LD_")}
