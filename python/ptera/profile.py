@@ -144,9 +144,7 @@ def _instruction(text: str) -> Instruction:
     words = text.split(" ", n_numbers + 5)
     numbers = [int(word) for word in words[:n_numbers]]
     kind, row, spelling, function, file_line, file = words[n_numbers:]
-    accesses = {
-        space: Access(*numbers[6 + 5 * i : 11 + 5 * i]) for i, space in enumerate(_SPACES)
-    }
+    accesses = {space: Access(*numbers[6 + 5 * i : 11 + 5 * i]) for i, space in enumerate(_SPACES)}
     return Instruction(
         *numbers[:6],
         accesses={space: access for space, access in accesses.items() if access.requests},
