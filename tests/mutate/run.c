@@ -204,7 +204,7 @@ static void read_lines(const char *text, struct outcome *o)
 static void read_error(const ptera_engine *engine, struct outcome *o)
 {
     const char *text = ptera_engine_error(engine), *address = strstr(text, "illegal address 0x");
-    o->is_load = names(text, "ld.");
+    o->is_load = names(text, "ld.") || names(text, "ldmatrix.") || names(text, "wmma.load.");
     o->is_copy = names(text, "cp.async.");
     o->is_dear = o->result == PTERA_ERROR_TIMEOUT && strstr(text, "while it was compiled");
     o->is_parted = strstr(text, PT_STRANGERS) || strstr(text, PT_PARTED_LANES);
