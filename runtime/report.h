@@ -9,7 +9,7 @@ void pt_report_fault(struct pt_job *job, const struct pt_warp *warp);
 /* Of native code that ran the CTA. */
 void pt_report_native(struct pt_job *job, struct pt_cta *cta, const struct pt_fault *fault);
 void pt_report_deadlock(struct pt_job *job, const struct pt_slot *slot);
-/* Says where the cluster's warps were when the time was over. */
+/* Says where the cluster's warps were when the time was over, or the launch was cancelled. */
 void pt_report_stop(struct pt_job *job, const struct pt_slot *slot);
 /* A launch that has a schedule takes far more steps than it usually does. */
 void pt_report_endless(struct pt_job *job, const struct pt_slot *slot);

@@ -158,6 +158,7 @@ CUresult pt_cu_launch_ready(struct pt_cu_launch *launch, void **parameters, void
     CUcontext ctx = f->module->ctx;
     char error[PT_CU_LOG_BYTES];
     ptera_launch given = launch->launch;
+    error[0] = 0; /* the rest need not be cleared for each launch */
     given.error = error;
     given.error_bytes = sizeof error;
     pt_cu_command_step_out(ctx);
