@@ -24,6 +24,7 @@ enum {
     PLACE_TEXT = 200,
     LOADS = 4, /* that fail one after the other */
     STANDS = 4,
+    PATIENCE = 4, /* times the limit */
     CLOCK_STEP = 0x1e3779b1
 };
 
@@ -34,33 +35,39 @@ struct way {
     ptera_order order;
     int isolate;
     ptera_backend backend;
-    unsigned clusters;  /* of the grid */
-    unsigned unwritten; /* as ptera_launch has it */
+    unsigned clusters;   /* of the grid */
+    unsigned unwritten;  /* as ptera_launch has it */
+    const char *observe; /* as ptera_options has it */
 };
 
 static const struct way
-    isolated = {"isolated", PTERA_ORDER_LOCKSTEP, 1, PTERA_BACKEND_INTERP, 2, 0},
-    lanes = {"isolated, lanes one by one", PTERA_ORDER_LANES, 1, PTERA_BACKEND_INTERP, 2, 0},
-    reverse = {"isolated, in reverse", PTERA_ORDER_REVERSE, 1, PTERA_BACKEND_INTERP, 2, 0},
-    plain = {"interpreted", PTERA_ORDER_LOCKSTEP, 0, PTERA_BACKEND_INTERP, 2, 0},
-    automatic = {"auto", PTERA_ORDER_LOCKSTEP, 0, PTERA_BACKEND_AUTO, 2, 0},
-    native = {"native", PTERA_ORDER_LOCKSTEP, 0, PTERA_BACKEND_JIT, 2, 0},
-    turns = {"isolated, warps in turns", PTERA_ORDER_TURNS, 1, PTERA_BACKEND_INTERP, 2, 0},
-    filled = {"isolated, unwritten memory filled",
-              PTERA_ORDER_LOCKSTEP,
-              1,
-              PTERA_BACKEND_INTERP,
-              2,
-              0xa5};
+    isolated = {"isolated", PTERA_ORDER_LOCKSTEP, 1, PTERA_BACKEND_INTERP, 2, 0, NULL},
+    lanes = {"isolated, lanes one by one", PTERA_ORDER_LANES, 1, PTERA_BACKEND_INTERP, 2, 0, NULL},
+    reverse = {"isolated, in reverse", PTERA_ORDER_REVERSE, 1, PTERA_BACKEND_INTERP, 2, 0, NULL},
+    plain = {"interpreted", PTERA_ORDER_LOCKSTEP, 0, PTERA_BACKEND_INTERP, 2, 0, NULL},
+    automatic = {"auto", PTERA_ORDER_LOCKSTEP, 0, PTERA_BACKEND_AUTO, 2, 0, NULL},
+    native = {"native", PTERA_ORDER_LOCKSTEP, 0, PTERA_BACKEND_JIT, 2, 0, NULL},
+    turns = {"isolated, warps in turns", PTERA_ORDER_TURNS, 1, PTERA_BACKEND_INTERP, 2, 0, NULL},
+    filled = {.name = "isolated, unwritten memory filled",
+              .isolate = 1,
+              .backend = PTERA_BACKEND_INTERP,
+              .clusters = 2,
+              .unwritten = 0xa5},
+    raced = {.name = "watched for races",
+             .isolate = 1,
+             .backend = PTERA_BACKEND_INTERP,
+             .clusters = 2,
+             .observe = "race"};
 
 struct outcome {
     ptera_result result;
     bool is_native;
-    bool is_load;   /* the instruction that failed */
-    bool is_dear;   /* PTERA_ERROR_TIMEOUT, while it was compiled */
-    bool is_parted; /* lanes of a warp that do not come together, or that their own mask leaves
+    bool is_load;     /* the instruction that failed */
+    bool is_dear;     /* PTERA_ERROR_TIMEOUT, while it was compiled */
+    bool is_parted;   /* lanes of a warp that do not come together, or that their own mask leaves
                        * out */
-    bool is_copy;   /* what failed is an asynchronous copy */
+    bool is_copy;     /* what failed is an asynchronous copy */
+    bool has_finding; /* of the checker that watched */
     unsigned stands[STANDS]; /* lines where lanes wait that do not come together; 0: no more */
     uint64_t address;        /* PTERA_ERROR_ILLEGAL_ADDRESS */
     unsigned line;           /* where it failed; 0: nowhere */
@@ -296,6 +303,7 @@ static struct outcome run_way(const struct trial *t, const struct way *way)
     ptera_options_init(&options);
     options.threads = 1;
     options.memory_bytes = 256 << 20;
+    options.observe = way->observe;
     snprintf(place, PLACE_TEXT, "kernel %u, %s", t->kernel, way->name);
     pen_limit((unsigned)(t->options->native_limit + t->options->late) + HANG_SECONDS);
     if (ptera_engine_create(&options, &engine) != PTERA_OK)
@@ -305,6 +313,8 @@ static struct outcome run_way(const struct trial *t, const struct way *way)
     o.result = ptera_module_load(engine, "mutant.ptx", t->text, t->bytes, &module);
     if (o.result == PTERA_OK)
         run_kernel(t, way, engine, module, &o);
+    ptera_finding finding = {.size = sizeof finding};
+    o.has_finding = ptera_engine_finding(engine, 0, &finding) == PTERA_OK;
     ptera_engine_destroy(engine);
     pen_limit(0);
     return o;
@@ -463,6 +473,13 @@ static bool reads_clocks(const struct trial *t)
     return is_other;
 }
 
+static bool has_races(const struct trial *t)
+{
+    struct outcome o = run_way(t, &raced);
+    free(o.bytes);
+    return o.has_finding;
+}
+
 /* What the kernel does that has no one result; KERNEL_COMPARED: nothing. */
 static enum kernel_kind find_excuse(const struct trial *t, const struct outcome *first,
                                     const struct outcome *o)
@@ -483,16 +500,30 @@ static enum kernel_kind find_excuse(const struct trial *t, const struct outcome 
         return KERNEL_ORDER;
     if (differs(t, &filled, strdup(t->text), first) ||
         differs(t, &filled, vary_places(t->text), first) ||
+        differs(t, &filled, vary_parameters(t->text), first) ||
         differs(t, &isolated, vary_results(t->text), first))
         return KERNEL_UNWRITTEN;
-    return reads_clocks(t) ? KERNEL_CLOCK : KERNEL_COMPARED;
+    return reads_clocks(t) ? KERNEL_CLOCK : has_races(t) ? KERNEL_ORDER : KERNEL_COMPARED;
 }
 
-/* Runs it as code that may be native. */
+/* Runs it as code that may be native: again, where its compilation left it no time. */
+static struct outcome run_native(const struct trial *t, const struct way *way, bool must_end)
+{
+    struct run_options patient = *t->options;
+    struct trial again = *t;
+    struct outcome o = run_way(t, way);
+    if (!must_end || o.is_dear || o.result != PTERA_ERROR_TIMEOUT)
+        return o;
+    patient.native_limit *= PATIENCE;
+    again.options = &patient;
+    free(o.bytes);
+    return run_way(&again, way);
+}
+
 static void run_alike(const struct trial *t, const struct way *way, const struct outcome *first,
                       bool must_agree)
 {
-    struct outcome o = run_way(t, way);
+    struct outcome o = run_native(t, way, must_agree);
     enum kernel_kind excuse = KERNEL_COMPARED;
     if (must_agree && !o.is_dear && !is_same(first, &o))
         excuse = find_excuse(t, first, &o);

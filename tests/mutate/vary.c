@@ -31,7 +31,7 @@ static size_t clock_at(const char *at, unsigned *shift, unsigned *bits)
     static const struct clock {
         const char *name;
         unsigned shift, bits;
-    } clocks[] = {{"%clock64", 0, 64}, {"%globaltimer", 0, 64}, {"%clock", 0, 32},
+    } clocks[] = {{"%clock64", 0, 64},   {"%globaltimer", 0, 64},    {"%clock", 0, 32},
                   {"%clock_hi", 32, 32}, {"%globaltimer_lo", 0, 32}, {"%globaltimer_hi", 32, 32}};
     size_t n = 1;
     while (isalnum((unsigned char)at[n]) || at[n] == '_' || at[n] == '$')
@@ -83,6 +83,23 @@ char *vary_places(const char *text)
         text = body + 1;
     }
     fputs(text, out);
+    fclose(out);
+    return copy;
+}
+
+char *vary_parameters(const char *text)
+{
+    char *copy = NULL;
+    size_t bytes = 0, line;
+    FILE *out = open_memstream(&copy, &bytes);
+    for (unsigned n = 0; *text; text += line) {
+        const char *word = text + strspn(text, " \t");
+        line = strcspn(text, "\n");
+        line += text[line] == '\n';
+        if (!strncmp(word, ".param", 6) && memchr(text, ';', line))
+            fprintf(out, ".param .align 16 .b8 apart%u[64];\n", n++);
+        fwrite(text, 1, line, out);
+    }
     fclose(out);
     return copy;
 }

@@ -12,6 +12,8 @@ char *vary_without(const char *text, unsigned line);
 char *vary_clocks(const char *text, uint64_t step);
 /* Kernels have another local variable before the first one. */
 char *vary_places(const char *text);
+/* Parameters of calls do not lie side by side. */
+char *vary_parameters(const char *text);
 /* Functions write the result that they have in memory before anything else. */
 char *vary_results(const char *text);
 
