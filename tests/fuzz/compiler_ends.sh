@@ -1,5 +1,6 @@
 #!/bin/sh
-# A compiler that ends leaves kernels interpreted, which is a failure: compiler_ends.sh JIT PTERA...
+# A compiler that ends leaves kernels interpreted, and one that does not answer leaves nothing:
+# failures. compiler_ends.sh JIT PTERA...
 jit=$1
 shift
 tool=$*
@@ -12,4 +13,7 @@ chmod +x "$work/ptera-compiler"
 export PTERA_JIT_PATH="$work/libptera-jit.so" PTERA_CACHE=none PTERA_COMPILER=process
 is 'it is told' ends 1 --engine jit --count 1 --whole --out "$work"
 is 'and why' holds "$work/stdout" 'native: the compiler process has ended'
+printf '#!/bin/sh\ncat <&3 >/dev/null\n' >"$work/ptera-compiler"
+is 'one that does not answer' ends 1 --engine jit --count 1 --whole --out "$work" --timeout 1
+is 'hangs' holds "$work/stdout" 'crashed: hangs'
 close fuzz_compiler_ends
