@@ -18,6 +18,7 @@ struct conform_kind {
     void (*run)(struct worker *worker, const struct conform_row *row, struct result *result);
     /* What a row loads, for people; to be freed. NULL: no memory. */
     char *(*text)(const struct conform_row *row);
+    bool is_text_of_form; /* rows of one form load the same, which stays loaded from row to row */
 };
 
 /* NULL: there is none. */

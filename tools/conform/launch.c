@@ -52,6 +52,32 @@ bool conform_launch_claims(const struct worker *worker, const char *ptx, struct 
     return is_claimed;
 }
 
+/* ---- modules --------------------------------------------------------------------------------- */
+
+/* The module that stayed, if it is of this text; another one is unloaded. */
+static CUmodule take_kept(struct worker *worker, const char *ptx, int level)
+{
+    struct kept_module kept = worker->kept;
+    worker->kept = (struct kept_module){0};
+    if (!kept.module)
+        return NULL;
+    bool is_same = kept.level == level && !strcmp(kept.ptx, ptx);
+    free(kept.ptx);
+    if (is_same)
+        return kept.module;
+    worker->driver.cuModuleUnload(kept.module);
+    return NULL;
+}
+
+/* False: it is to be unloaded. */
+static bool keep(struct worker *worker, CUmodule module, const struct launch *l)
+{
+    char *ptx = worker->is_module_kept ? strdup(l->ptx) : NULL;
+    if (ptx)
+        worker->kept = (struct kept_module){module, ptx, l->level};
+    return ptx != NULL;
+}
+
 bool conform_launch_load(struct worker *worker, const char *ptx, int level, CUmodule *module,
                          struct result *result)
 {
@@ -60,6 +86,8 @@ bool conform_launch_load(struct worker *worker, const char *ptx, int level, CUmo
     CUjit_option options[] = {CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES,
                               CU_JIT_OPTIMIZATION_LEVEL};
     void *values[] = {log, (void *)(size_t)(LOG_BYTES - 1), (void *)(uintptr_t)level};
+    if ((*module = take_kept(worker, ptx, level)))
+        return true;
     memset(log, 0, sizeof log);
     CUresult r = d->cuModuleLoadDataEx(module, ptx, level < 0 ? 2 : 3, options, values);
     if (r == CUDA_ERROR_UNSUPPORTED_PTX_VERSION)
@@ -185,19 +213,20 @@ static bool start(struct worker *worker, struct launch *l, CUfunction kernel, co
 }
 
 /* An error here counts where all went well before. */
-static bool release(struct worker *worker, CUmodule module, const CUdeviceptr *at, unsigned n,
-                    bool ok, struct result *result)
+static bool release(struct worker *worker, CUmodule module, const struct launch *l,
+                    const CUdeviceptr *at, bool ok, struct result *result)
 {
     static struct result unheard;
     struct driver *d = &worker->driver;
     if (worker->is_spoiled)
         return ok;
-    for (unsigned i = 0; i < n; i++)
+    for (unsigned i = 0; i < l->n_buffers; i++)
         if (at[i] && conform_launch_failed(worker, "cuMemFree", d->cuMemFree_v2(at[i]),
                                            ok ? result : &unheard))
             ok = false;
-    return !conform_launch_failed(worker, "cuModuleUnload", d->cuModuleUnload(module),
-                                  ok ? result : &unheard) &&
+    bool is_kept = ok && keep(worker, module, l);
+    return (is_kept || !conform_launch_failed(worker, "cuModuleUnload", d->cuModuleUnload(module),
+                                              ok ? result : &unheard)) &&
            ok;
 }
 
@@ -217,7 +246,7 @@ bool conform_launch_run(struct worker *worker, struct launch *l, struct result *
     ok = ok && allow_shared(worker, l, kernel, result) &&
          (!l->prepare || l->prepare(worker, l, at, result)) &&
          start(worker, l, kernel, at, result) && get_buffers(worker, l, at, result);
-    return release(worker, module, at, l->n_buffers, ok, result);
+    return release(worker, module, l, at, ok, result);
 }
 
 bool conform_launch_ended(const struct launch *launch, CUresult want, struct result *result)

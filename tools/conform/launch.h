@@ -42,10 +42,19 @@ struct launch {
     CUresult ended; /* CUDA_ERROR_NOT_READY: it has not */
 };
 
+/* A module that stays loaded, since the next row has the same text. */
+struct kept_module {
+    CUmodule module; /* NULL: none */
+    char *ptx;
+    int level;
+};
+
 /* What a worker has. */
 struct worker {
     struct driver driver;
-    bool is_spoiled; /* an error like a fault: the context is of no use any more */
+    bool is_spoiled;     /* an error like a fault: the context is of no use any more */
+    bool is_module_kept; /* of the row at hand */
+    struct kept_module kept;
 };
 
 /* Whether a call returned an error, which the result then says. */

@@ -83,6 +83,16 @@ static void say(int to, const struct message *message)
         _exit(1); /* nobody listens */
 }
 
+/* Whether row i loads what the worker's next one loads, too. */
+static bool is_text_shared(const struct pool *pool, const struct conform_kind *kind, size_t i)
+{
+    size_t next = i + pool->options->workers;
+    if (!kind->is_text_of_form || next >= pool->rows->n)
+        return false;
+    const struct conform_row *row = &pool->rows->v[i], *other = &pool->rows->v[next];
+    return row->set == other->set && !strcmp(row->form, other->form);
+}
+
 static void work(struct pool *pool, size_t first, int to)
 {
     static struct message message;
@@ -108,7 +118,9 @@ static void work(struct pool *pool, size_t first, int to)
         message.type = MESSAGE_BEGIN;
         say(to, &message);
         message.type = MESSAGE_END;
-        conform_kind_find(row->set->kind)->run(&worker, row, &message.result);
+        const struct conform_kind *kind = conform_kind_find(row->set->kind);
+        worker.is_module_kept = is_text_shared(pool, kind, i);
+        kind->run(&worker, row, &message.result);
         say(to, &message);
     }
     _exit(0); /* no exit handlers: the driver's may wait for what is spoiled */

@@ -158,5 +158,5 @@ static void run(struct worker *worker, const struct conform_row *row, struct res
     free(s);
 }
 
-const struct conform_kind conform_surfaces = {"surfaces", "surface.txt", 1,
-                                              add,        run,           conform_kernel_case_text};
+const struct conform_kind conform_surfaces = {
+    "surfaces", "surface.txt", 1, add, run, conform_kernel_case_text, true};

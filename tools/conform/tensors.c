@@ -180,4 +180,4 @@ static void run(struct worker *worker, const struct conform_row *row, struct res
     free(ptx);
 }
 
-const struct conform_kind conform_tensors = {"tensors", "tensor.txt", 1, add, run, text};
+const struct conform_kind conform_tensors = {"tensors", "tensor.txt", 1, add, run, text, true};

@@ -141,5 +141,5 @@ static void run(struct worker *worker, const struct conform_row *row, struct res
     free(words);
 }
 
-const struct conform_kind conform_textures = {"textures", "texture.txt", 1,
-                                              add,        run,           conform_kernel_case_text};
+const struct conform_kind conform_textures = {
+    "textures", "texture.txt", 1, add, run, conform_kernel_case_text, true};
