@@ -50,10 +50,11 @@ uint64_t pt_surface_locate(const struct pt_surface *s, const struct pt_surface_a
     return is_within ? s->texels + z * s->slice + y * s->pitch + x : 0;
 }
 
+/* A NaN keeps the upper bits of its payload; where those are 0, it gets 1. */
 static uint32_t half_of(uint32_t f32)
 {
-    uint32_t magnitude = f32 & 0x7fffffff;
-    return magnitude > 0x7f800000 ? (f32 >> 16 & 0x8000) | 0x7c00 | (f32 >> 13 & 0x3ff)
+    uint32_t magnitude = f32 & 0x7fffffff, payload = f32 >> 13 & 0x3ff;
+    return magnitude > 0x7f800000 ? (f32 >> 16 & 0x8000) | 0x7c00 | (payload ? payload : 1)
                                   : pt_half_from_f32(f32, PT_F16, PT_RZ);
 }
 

@@ -43,9 +43,9 @@ OTHERS = "tensor,random,triton,mufu,sync,litmus"
 SETS = "edge,golden,float,atomic,chain,contract,divide,exhaust,matrix,legacy,wgmma"
 # Of a file, the chapters that are about it: they are run first.
 CHAPTERS = {
-    "float": "golden/fp32/64,float,chain,contract,divide",
+    "float": "edge/nan,golden/fp32/64,float,chain,contract,divide",
     "half": "golden/half,float/half,exhaust",
-    "convert": "edge/subnormal,golden/cvt,exhaust,contract",
+    "convert": "edge/subnormal,edge/tie,golden/cvt,exhaust,contract",
     "integer": "golden/integer,golden/extended-int,divide",
     "carry": "golden/extended-int",
     "logic": "golden/logic",
@@ -57,7 +57,7 @@ CHAPTERS = {
     "fragment": "matrix",
     "wgmma": "wgmma",
     "ldmatrix": "wgmma",
-    "move": "golden/move",
+    "move": "edge/move,golden/move",
     "warp": "edge/members,edge/constant,golden/warp",
     "atomic": "golden/atomics,atomic",
     "atomic_op": "edge/atomic,golden/atomics,atomic",

@@ -17,7 +17,7 @@ enum surface_object {
     DESTROYED_OBJECT,
     PLAIN_ARRAY /* an array that was not made for surfaces */
 };
-enum surface_coordinates { INSIDE, EDGE, SPECIAL, ODD, ROW };
+enum surface_coordinates { INSIDE, EDGE, SPECIAL, ODD, ROW, LEAST /* INSIDE, least numbers */ };
 
 struct surface_case {
     char kernel[64];
@@ -77,6 +77,7 @@ static inline uint32_t surface_coordinate(unsigned class, uint64_t r, unsigned l
     uint32_t at = (uint32_t)(r >> 32);
     switch (class) {
     case INSIDE:
+    case LEAST:
         return at % n * unit;
     case ROW:
         return (lane % (n + 4)) * unit;
@@ -113,13 +114,14 @@ static inline void surface_fill_lane(const struct surface_case *c, unsigned lane
     uint64_t state = c->seed * 1000003u + lane;
     unsigned bytes = surface_channel_bytes(c) * c->channels, outer = c->coordinates;
     unsigned n = c->unit > 1 || strstr(c->kernel, "_b8_") ? width * bytes / c->unit : width;
-    outer = outer == ODD ? INSIDE : outer == ROW ? EDGE : outer;
+    outer = outer == ODD || outer == LEAST ? INSIDE : outer == ROW ? EDGE : outer;
     words[0] = surface_coordinate(c->coordinates, texture_random(&state), lane, n ? n : 1, c->unit);
     words[1] = surface_coordinate(outer, texture_random(&state), lane, height ? height : 1, 1);
     words[2] = surface_coordinate(outer, texture_random(&state), lane, depth ? depth : 1, 1);
     words[3] = surface_coordinate(outer, texture_random(&state), lane, depth ? depth : 1, 1);
     for (unsigned i = 4; i < SURFACE_LANE_WORDS; i++)
-        words[i] = surface_value(texture_random(&state));
+        words[i] = c->coordinates == LEAST ? least_bits(texture_random(&state))
+                                           : surface_value(texture_random(&state));
 }
 
 #endif

@@ -17,7 +17,8 @@ enum texels {
     WIDE_FLOATS,
     INDEX,
     PLACE,
-    MODES
+    MODES,
+    LEAST_FLOATS
 };
 enum coordinates {
     UNIFORM,
@@ -30,7 +31,8 @@ enum coordinates {
     DIRECTIONS,
     SCAN,
     DERIVATIVES,
-    AXES
+    AXES,
+    LEASTS
 };
 
 struct texture_case {
@@ -99,6 +101,14 @@ static inline uint32_t special_bits(uint64_t r)
     return special[r % (sizeof special / sizeof *special)];
 }
 
+/* The least numbers, and the NaNs next to infinity: a bit less, and each is another thing. */
+static inline uint32_t least_bits(uint64_t r)
+{
+    static const uint32_t least[] = {0x7f800001, 0xff800001, 0x00000001,
+                                     0x80000001, 0x00000000, 0x3f800000};
+    return least[r % (sizeof least / sizeof *least)];
+}
+
 /* The bits of channel `channel` of the texel at x, y, z. */
 static inline uint32_t texel_bits(const struct texture_case *c, uint64_t *state, unsigned x,
                                   unsigned y, unsigned z, unsigned channel, unsigned level)
@@ -113,6 +123,8 @@ static inline uint32_t texel_bits(const struct texture_case *c, uint64_t *state,
         return (x % 2 + 2 * (y % 2)) == channel && z % 2 == c->texel_seed % 2 ? 0x3f800000 : 0;
     case SPECIAL_FLOATS:
         return special_bits(r);
+    case LEAST_FLOATS:
+        return least_bits(r);
     case PLACE:
         return texture_bits((float)(channel == 0   ? level
                                     : channel == 1 ? x
@@ -233,6 +245,8 @@ static inline float float_coordinate(unsigned class, uint64_t r, unsigned lane, 
         return (float)whole + (float)fine / 65536;
     case SCAN:
         return (float)lane * (float)size / MAX_LANES;
+    case LEASTS:
+        return texture_float(least_bits(r));
     default:
         return float_coordinate((unsigned)(r >> 50) % 8 < 4   ? UNIFORM
                                 : (unsigned)(r >> 50) % 8 < 6 ? HALVES
@@ -316,6 +330,7 @@ static inline void fill_lane(const struct texture_case *c, unsigned lane, uint32
         float at = c->coordinates == GRID ? (float)grid_coordinate(c, i, lane) + 0.5f
                                           : float_coordinate(c->coordinates, r, lane, size);
         int is_scaled = is_normalized && c->coordinates != DIRECTIONS &&
+                        c->coordinates != LEASTS && /* a quotient is quiet */
                         !(c->coordinates == SPECIALS && r >> 60 & 1);
         words[i] = texture_bits(is_scaled ? at / (float)size : at);
         r = texture_random(&state);

@@ -4,8 +4,9 @@
 Matrices loaded and stored by wmma in each layout, with and without a stride; mbarriers of several
 lanes at once; cp.async that reads less than it writes, or nothing; vectors whose elements are
 narrower than their registers, in some lanes of a warp; member masks of which each half of the
-lanes has its own; products of matrices next to nothing. Layout as exhaust_gen.py: thread i of one
-CTA of 256 reads `nin` words of 64 bits and writes `nout`.
+lanes has its own; products of matrices next to nothing, and sums that are the least number; moves
+of 128 bits in some lanes; ties; NaNs of which one was computed. Layout as exhaust_gen.py: thread i
+of one CTA of 256 reads `nin` words of 64 bits and writes `nout`.
 """
 
 import os, random, struct, sys
@@ -446,7 +447,7 @@ PRODUCTS = {
 }
 
 
-def make_products():
+def make_products(inputs):
     for form, (na, nb) in PRODUCTS.items():
         body = ''.join('  ld.global.b32 ab%d, [pi+%d];\n' % (i, 4 * i) for i in range(8))
         body += ''.join('  ld.global.b32 c%d, [pi+%d];\n' % (i, 32 + 4 * i) for i in range(4))
@@ -454,7 +455,7 @@ def make_products():
         b = ', '.join('ab%d' % (4 + i) for i in range(nb))
         body += '  mma.sync.aligned.%s {d0, d1, d2, d3}, {%s}, {%s}, {c0, c1, c2, c3};\n' % (
             form, a, b)
-        kernel('product', 'mma.sync.aligned.' + form, NOTHING, 2,
+        kernel('product', 'mma.sync.aligned.' + form, inputs, 2,
                '  .reg .b32 ab<8>, c<4>, d<4>;', body + pairs(['d%d' % i for i in range(4)], 0))
 
 
@@ -493,7 +494,7 @@ SUBNORMALS['f64'] = table('in_f64.bin', lambda i: [double() for _ in range(3)])
 SIZES = {'f64': 64, 'f32': 32, 'f16': 16, 'bf16': 16}
 
 
-def compute(chapter, form, to, types, extra=''):
+def compute(chapter, form, to, types, extra='', inputs=None):
     """form: the instruction; types: of its sources; extra: operands behind them"""
     letters = 'abc'[: len(types)]
     body = ''
@@ -503,7 +504,7 @@ def compute(chapter, form, to, types, extra=''):
     body += '  mov.b64 o0, d;\n' if to == 64 else '  cvt.u64.u%d o0, d;\n' % to
     declare = '  .reg .b%d d;' % to
     declare += ''.join(' .reg .b%d %s;' % (SIZES[t], r) for t, r in zip(types, letters))
-    kernel(chapter, form + extra, SUBNORMALS[types[0]], 1, declare, body)
+    kernel(chapter, form + extra, inputs or SUBNORMALS[types[0]], 1, declare, body)
 
 
 def make_subnormals():
@@ -607,15 +608,83 @@ def make_atomics():
                            '  .shared .align 8 .b64 cells[256];', body)
 
 
+# ---- sums that are the least number of a format, and nothing else in the matrix ------------------
+
+
+def make_least(i):
+    warp, lane = i // 32, i % 32
+    c = [rng.choice([0, 1, 0x80000001]) if warp % 2 or lane == warp else 0 for _ in range(4)]
+    words = [0] * 8 + c
+    return [words[j] | words[j + 1] << 32 for j in range(0, 12, 2)]
+
+
+# ---- moves of 128 bits, and bytes by a constant selector ----------------------------------------
+
+
+def make_moves():
+    for lanes in LANES:
+        body = lines('''ld.global.v2.b64 {w0, w1}, [pi]; ld.global.v2.b64 {w2, w3}, [pi+16];
+            mov.b128 a, {w0, w1}; mov.b128 b, {w2, w3};
+            %s
+            @p mov.b128 a, b; mov.b128 {o0, o1}, a;''' % LANES[lanes])
+        kernel('move', 'mov.b128, lanes ' + lanes, VECTORS, 2,
+               '  .reg .b128 a, b; .reg .b32 c; .reg .pred p;', body)
+    for selector in ('0xba98', '0x89ab', '0xfedc', '0xc4f0', '0x8888', '0x7e5d', '0x0810'):
+        body = lines('''ld.global.v2.b32 {a, b}, [pi];
+            prmt.b32 d, a, b, %s; cvt.u64.u32 o0, d;''' % selector)
+        kernel('move', 'prmt.b32 by ' + selector, VECTORS, 1, '  .reg .b32 a, b, d;', body)
+
+
+# ---- numbers halfway between two of a format with fewer bits -------------------------------------
+
+
+def tie(exponent, fraction, cut):
+    """Of a format, whose last bits are half of what the shorter one tells apart, or next to it"""
+    half, sign = 1 << (cut - 1), rng.getrandbits(1) << (exponent + fraction)
+    top = rng.choice([rng.getrandbits(exponent + fraction - cut), (1 << exponent) - 2])
+    return top << cut | rng.choice([half, half, half, half - 1, half + 1, 0]) | sign
+
+
+def make_ties():
+    for to, bits, cut, forms in (
+        ('tf32.f32', 32, 13, 'cvt.rn cvt.rz cvt.rna cvt.rn.relu cvt.rz.relu'),
+        ('bf16.f32', 16, 16, 'cvt.rn cvt.rz cvt.rn.relu cvt.rz.relu'),
+        ('f16.f32', 16, 13, 'cvt.rn cvt.rz cvt.rn.relu cvt.rz.relu'),
+    ):
+        ties = table('in_ties%d%s.bin' % (cut, to[:2]), lambda i: [tie(8, 23, cut)])
+        for form in forms.split():
+            compute('tie', '%s.%s' % (form, to), bits, ['f32'], inputs=ties)
+
+
+# ---- the least and largest of a number that was computed and one that was loaded -----------------
+
+NANS = [0x7F800001, 0x7FA00000, 0xFFC12345, 0x7FFFFFFF, 0x7F800000, 0, 1 << 31, 0x3F800000, 1]
+
+
+def make_nans():
+    nans = table('in_nans.bin', lambda i: [rng.choice(NANS) for _ in range(3)])
+    for form in ('min.f32', 'min.ftz.f32', 'min.NaN.f32', 'max.f32', 'max.ftz.f32', 'max.NaN.f32'):
+        for order in ('e, c', 'c, e'):
+            body = lines('''ld.global.b32 a, [pi]; ld.global.b32 b, [pi+8];
+                ld.global.b32 c, [pi+16];
+                mul.rn.f32 e, a, b; %s d, %s; cvt.u64.u32 o0, d;''' % (form, order))
+            kernel('nan', '%s of %s' % (form, order.replace('e', 'a product')), nans, 1,
+                   '  .reg .b32 a, b, c, d, e;', body)
+
+
 make_wmma()
 make_barriers()
 make_copies()
 make_vectors()
 make_members()
-make_products()
+make_products(NOTHING)
 make_subnormals()
 make_constants()
 make_atomics()
+make_products(table('in_least.bin', make_least))
+make_moves()
+make_ties()
+make_nans()
 for name, text in modules.items():
     open(os.path.join(folder, name), 'w').write(text)
 for name, rows in (('index.tsv', index), ('jobs.tsv', jobs)):

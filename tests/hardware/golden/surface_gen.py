@@ -130,7 +130,7 @@ SURFACE, SURFACE_LEVEL, TEXTURE, TEXTURE_LEVELS, TEXTURE_LINEAR, TEXTURE_PITCHED
 U8, U16, U32, S8, S16, S32, HALF, FLOAT = 1, 2, 3, 8, 9, 10, 0x10, 0x20
 FORMATS = (U8, S8, U16, S16, U32, S32, HALF, FLOAT)
 LAYERED, LDST, CUBE, GATHER = 1, 2, 4, 8
-INSIDE, EDGE, SPECIAL, ODD, ROW = range(5)
+INSIDE, EDGE, SPECIAL, ODD, ROW, LEAST = range(6)
 
 # name: (geometry of the instruction, size, flags)
 ARRAYS = {
@@ -276,11 +276,20 @@ def faulting():
         case(name_of("sured", "2d", "add.u32", mode), "2d", unit=4, coordinates=ODD)
 
 
+def leasts():
+    """What is stored is the least numbers, or NaNs next to infinity."""
+    for access in FORMATTED:
+        for format in FORMATS:
+            for array, geometry in (("2d", "2d"), ("a1d", "a1d")):
+                case(name_of("sustp", geometry, access, "clamp"), array, coordinates=LEAST,
+                     format=format, channels=FORMATTED[access])
+
+
 def main():
     folder = sys.argv[1]
     os.makedirs(folder, exist_ok=True)
     write_kernels(os.path.join(folder, "surface.ptx"))
-    for group in (accessed, formatted, reduced, levels, asked, mismatched, faulting):
+    for group in (accessed, formatted, reduced, levels, asked, mismatched, faulting, leasts):
         group()
     with open(os.path.join(folder, "surface.txt"), "w") as f:
         f.write("\n".join(cases) + "\n")

@@ -146,9 +146,9 @@ WRAP, CLAMP, MIRROR, BORDER = range(4)
 POINT, FILTER = range(2)
 INTEGER, NORMALIZED, SRGB, NO_TRILINEAR, SEAMLESS = 1, 2, 0x10, 0x20, 0x40
 LAYERED, SURFACE, CUBE, GATHER, DEPTH = 1, 2, 4, 8, 16
-FLOATS, PARITY, SPECIAL_FLOATS, BITS, WIDE, INDEX, PLACE, MODES = range(8)
+FLOATS, PARITY, SPECIAL_FLOATS, BITS, WIDE, INDEX, PLACE, MODES, LEAST_FLOATS = range(9)
 (UNIFORM, HALVES, SPECIALS, RAMP, EXPONENTS, MIXED, GRID, DIRECTIONS, SCAN,
- DERIVATIVES, AXES) = range(11)
+ DERIVATIVES, AXES, LEASTS) = range(12)
 
 cases = []
 seed = 0
@@ -734,6 +734,19 @@ def probes():
                                     "lanes": 256})
 
 
+def leasts():
+    """Texels and coordinates that are the least numbers, or NaNs next to infinity."""
+    for name, (size, f) in PLAIN.items():
+        for filter in (POINT, FILTER):
+            for channels in (1, 4):
+                k = dict(array_flags=f, filter=filter, channels=channels)
+                for coordinates in (GRID, HALVES):
+                    case(f"tex_{name}_f32", size, texels=LEAST_FLOATS, coordinates=coordinates, **k)
+                for flags, address in ((0, CLAMP), (0, BORDER), (NORMALIZED, WRAP)):
+                    case(f"tex_{name}_f32", size, coordinates=LEASTS, flags=flags, address=address,
+                         border=BORDERS[0], **k)
+
+
 kernel_names = set()
 
 
@@ -748,7 +761,7 @@ def main():
     kernel_names.update(name for name, _ in itertools.chain(kernels(), variants()))
     for group in (sampled, modes, sizes, fetched, levels, others, level_sums, gradients, cubes,
                   gathers, options, depths, formats, views, planes, samplers, anisotropy,
-                  multisampled, blocks, packed, probes):
+                  multisampled, blocks, packed, probes, leasts):
         group()
     with open(os.path.join(folder, "texture.txt"), "w") as f:
         f.write("\n".join(cases) + "\n")
