@@ -66,38 +66,85 @@ static struct footprint nothing(const struct jit_facts *a)
                               pt_arena_alloc(a->unit->arena, bytes), false, false};
 }
 
+/* Where instructions that a batch passes by run. */
+enum place { BEFORE, IN_BATCH, BEHIND };
+
+/* The first batched instruction and all like it that can run with it; others before it, as far as
+ * they can. Returns how many the batch has. */
+static uint32_t find_batch(const struct jit_facts *a, const uint32_t *insns, uint32_t n,
+                           uint8_t *place)
+{
+    uint32_t form = a->unit->f->insns.v[insns[0]].form, n_batch = 0;
+    struct footprint behind = nothing(a); /* of the batch and all that is behind it */
+    for (uint32_t i = 0; i < n; i++) {
+        const struct pt_insn *insn = &a->unit->f->insns.v[insns[i]];
+        bool waits = conflicts(a, &behind, insn);
+        bool joins = !waits && insn->form == form && jit_insn_info_is_batched(a, insn) &&
+                     (n_batch + 1) * a->copies * a->unit->width <= JIT_LANE_CALL_LANES;
+        place[i] = joins ? IN_BATCH : waits || insn->form == form ? BEHIND : BEFORE;
+        n_batch += joins;
+        if (place[i] != BEFORE)
+            add(a, &behind, insn);
+    }
+    return n_batch;
+}
+
+static bool meet(const struct jit_facts *a, const struct footprint *x, const struct footprint *y)
+{
+    bool meets = (x->stores && (y->loads || y->stores)) || (x->loads && y->stores);
+    for (size_t w = 0; w < pt_bit_words(a->unit->f->regs.n) && !meets; w++)
+        meets = (x->written[w] & (y->read[w] | y->written[w])) || (x->read[w] & y->written[w]);
+    return meets;
+}
+
+static void clear(const struct jit_facts *a, struct footprint *of)
+{
+    size_t bytes = pt_bit_words(a->unit->f->regs.n) * sizeof(uint64_t);
+    memset(of->read, 0, bytes);
+    memset(of->written, 0, bytes);
+    of->loads = of->stores = false;
+}
+
+/* What the batch does not need runs behind it: what is loaded, say, would wait in memory while the
+ * function runs. */
+static void put_off(const struct jit_facts *a, const uint32_t *insns, uint32_t n, uint8_t *place)
+{
+    struct footprint before = nothing(a), one = nothing(a); /* the batch and what it needs */
+    for (uint32_t i = n; i-- > 0;) {
+        const struct pt_insn *insn = &a->unit->f->insns.v[insns[i]];
+        clear(a, &one);
+        add(a, &one, insn);
+        if (place[i] == BEFORE && !meet(a, &one, &before))
+            place[i] = BEHIND;
+        if (place[i] != BEHIND)
+            add(a, &before, insn);
+    }
+}
+
 /* Takes the first batched instruction and all like it that can run with it. insns becomes: what
  * runs before, the batch, what runs after. Returns how many are no longer to be looked at: all up
  * to the end of the batch. */
 static uint32_t gather(const struct jit_facts *a, uint32_t *insns, uint32_t n)
 {
-    uint32_t first = 0, n_early = 0, n_batch = 0, n_late = 0;
+    uint32_t first = 0, at = 0, done = 0;
     while (first < n && !jit_insn_info_is_batched(a, &a->unit->f->insns.v[insns[first]]))
         first++;
     if (first == n)
         return n;
-    uint32_t *early = pt_arena_alloc(a->unit->arena, 3 * n * sizeof *early), *batch = early + n;
-    uint32_t *late = batch + n;
-    uint32_t form = a->unit->f->insns.v[insns[first]].form;
-    struct footprint behind = nothing(a); /* of the batch and all that is late */
-    for (uint32_t i = first; i < n; i++) {
-        const struct pt_insn *insn = &a->unit->f->insns.v[insns[i]];
-        bool waits = conflicts(a, &behind, insn);
-        bool joins = !waits && insn->form == form && jit_insn_info_is_batched(a, insn) &&
-                     (n_batch + 1) * a->copies * a->unit->width <= JIT_LANE_CALL_LANES;
-        if (joins)
-            batch[n_batch++] = insns[i];
-        else if (waits || insn->form == form)
-            late[n_late++] = insns[i];
-        else
-            early[n_early++] = insns[i];
-        if (joins || waits || insn->form == form)
-            add(a, &behind, insn);
+    insns += first;
+    n -= first;
+    uint32_t *order = pt_arena_alloc(a->unit->arena, n * sizeof *order);
+    uint8_t *place = pt_arena_alloc(a->unit->arena, n);
+    if (find_batch(a, insns, n, place) > 1)
+        put_off(a, insns, n, place);
+    for (unsigned p = BEFORE; p <= BEHIND; p++) {
+        for (uint32_t i = 0; i < n; i++)
+            if (place[i] == p)
+                order[at++] = insns[i];
+        done = p == IN_BATCH ? at : done;
     }
-    memcpy(insns + first, early, n_early * sizeof *early);
-    memcpy(insns + first + n_early, batch, n_batch * sizeof *batch);
-    memcpy(insns + first + n_early + n_batch, late, n_late * sizeof *late);
-    return first + n_early + n_batch;
+    memcpy(insns, order, n * sizeof *order);
+    return first + done;
 }
 
 void jit_call_batch_gather(const struct jit_facts *a, uint32_t *insns, uint32_t n)

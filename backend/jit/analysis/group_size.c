@@ -130,15 +130,19 @@ static uint32_t row_copies(const struct pt_uniformity_shape *shape)
     return is_even && row <= JIT_COPIES ? row : 1;
 }
 
-/* Chunks that have to go together: of a warp, or of a row of the block, in which the other indexes
- * are the same. */
+/* Chunks that have to go together: of a warp. Those of a row of the block, in which the other
+ * indexes are the same, had better, unless that is much code: the compiler would make it by few
+ * passes. */
 static uint32_t least_copies(const struct jit_facts *a, const struct pt_uniformity_shape *shape)
 {
     if (jit_is_checked(a->unit) || jit_insn_info_has_effect(a, PT_FX_WARP | PT_FX_CALL) ||
         jit_insn_info_has_ordering_points(a) || jit_insn_info_has_warp_calls(a))
         return PT_WARP_SIZE / shape->width;
     bool has_rows = (shape->block[1] > 1 || shape->block[2] > 1) && !has_parting_loop(a);
-    return has_rows ? row_copies(shape) : 1;
+    uint32_t copies = has_rows ? row_copies(shape) : 1;
+    while (copies > 1 && copies * a->unit->f->insns.n > JIT_GROUP_INSNS)
+        copies /= 2;
+    return copies;
 }
 
 /* More would cost more than they bring: lanes that wait for others, or rows that end at different
