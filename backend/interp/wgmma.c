@@ -515,6 +515,14 @@ static void copy_operands(const struct wgmma *x, struct pt_frame *f, struct give
     copy(f, x->scale_d, &given->scale_d, sizeof given->scale_d, is_back);
 }
 
+static bool is_result(const struct wgmma *x, uint32_t slot)
+{
+    for (uint32_t i = 0; i < x->n_d; i++)
+        if (x->d[i] == slot)
+            return true;
+    return false;
+}
+
 /* The operands are for a moment what they were. */
 static bool complete(const struct pt_code *c, struct pt_frame *f, const struct pt_async_op *op)
 {
@@ -526,6 +534,8 @@ static bool complete(const struct pt_code *c, struct pt_frame *f, const struct p
     copy_operands(x, op->frame, &now, false);
     copy_operands(x, op->frame, &then, true);
     bool is_good = x->multiply(op->code, op->frame) != NULL;
+    if (x->is_sparse && is_result(x, x->metadata))
+        copy(op->frame, x->metadata, now.metadata, sizeof now.metadata, false);
     copy_operands(x, op->frame, &now, true);
     return is_good;
 }
@@ -664,8 +674,7 @@ void pt_wgmma_lose(const struct pt_async_op *op, uint16_t (*undefined)(void *ud,
 static bool uses(const struct pt_code *c, uint32_t slot, bool *is_written)
 {
     const struct wgmma *x = c->ptr;
-    for (uint32_t i = 0; i < x->n_d; i++)
-        *is_written |= x->d[i] == slot;
+    *is_written |= is_result(x, slot);
     bool is_read = *is_written;
     for (uint32_t i = 0; x->has_registers && i < A_REGS; i++)
         is_read |= x->a[i] == slot;

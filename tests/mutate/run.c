@@ -62,7 +62,7 @@ static const struct way
 struct outcome {
     ptera_result result;
     bool is_native;
-    bool is_load;     /* the instruction that failed */
+    bool is_load;     /* what failed is a load, or a reduction that changes nothing */
     bool is_dear;     /* PTERA_ERROR_TIMEOUT, while it was compiled */
     bool is_parted;   /* lanes of a warp that do not come together, or that their own mask leaves
                        * out */
@@ -182,14 +182,33 @@ static void shape_launch(ptera_launch *launch, const ptera_kernel_properties *p,
     launch->shared_bytes = p->shared_bytes < 128 << 10 ? 4096 : 0;
 }
 
-/* Whether the line of PTX that a report of several lines has as its second begins so. */
-static bool names(const char *text, const char *opcode)
+/* The line of PTX that a report of several lines has as its second, behind its guard. */
+static const char *line_of(const char *text)
 {
     const char *line = strchr(text, '\n');
     line = line ? line + 1 + strspn(line + 1, " ") : "";
     if (*line == '@')
         line += strcspn(line, " \n"), line += strspn(line, " ");
-    return !strncmp(line, opcode, strlen(opcode));
+    return line;
+}
+
+static bool names(const char *text, const char *opcode)
+{
+    return !strncmp(line_of(text), opcode, strlen(opcode));
+}
+
+/* A reduction with nothing: native code has none. */
+static bool is_idle(const char *text)
+{
+    static const char *const operands[] = {", 0;", ", -1;", ", 0xffffffff;"};
+    const char *line = line_of(text);
+    size_t n = strcspn(line, "\n");
+    bool is_one = false;
+    for (unsigned i = 0; i < sizeof operands / sizeof *operands; i++) {
+        size_t bytes = strlen(operands[i]);
+        is_one |= n > bytes && !strncmp(line + n - bytes, operands[i], bytes);
+    }
+    return is_one && names(text, "red.");
 }
 
 static unsigned number_behind(const char *text, const char *before)
@@ -211,7 +230,8 @@ static void read_lines(const char *text, struct outcome *o)
 static void read_error(const ptera_engine *engine, struct outcome *o)
 {
     const char *text = ptera_engine_error(engine), *address = strstr(text, "illegal address 0x");
-    o->is_load = names(text, "ld.") || names(text, "ldmatrix.") || names(text, "wmma.load.");
+    o->is_load = names(text, "ld.") || names(text, "ldmatrix.") || names(text, "wmma.load.") ||
+                 is_idle(text);
     o->is_copy = names(text, "cp.async.");
     o->is_dear = o->result == PTERA_ERROR_TIMEOUT && strstr(text, "while it was compiled");
     o->is_parted = strstr(text, PT_STRANGERS) || strstr(text, PT_PARTED_LANES);

@@ -24,8 +24,8 @@ enum kernel_kind {
     KERNEL_ORDER,     /* it depends on the order of threads or warps: it ends */
     KERNEL_TIMEOUT,   /* the interpreter did not end in time: native code does */
     KERNEL_DEAR,      /* it was not compiled in time */
-    KERNEL_UNREAD,    /* a load, or a copy, fails whose value nobody uses: native code has none, and
-                       * goes on to what is behind */
+    KERNEL_UNREAD,    /* a load, or a copy, fails whose value nobody uses, or a reduction that
+                       * changes nothing: native code has none, and goes on to what is behind */
     KERNEL_PARTED,    /* lanes meet in a way that PTX forbids, which native code says and the
                        * interpreter need not find, or only what is behind, or what is wrong where
                        * some of them stand */
