@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "frontend/call.h"
+#include "frontend/check.h"
 #include "frontend/decl.h"
 #include "frontend/fit.h"
 #include "frontend/insn.h"
@@ -137,6 +138,16 @@ static bool check_targets(struct pt_parser *p, const struct pt_token *name,
     return !token_is(name, "brx") || pt_call_check_branch(p, name, insn);
 }
 
+static bool check_guard(struct pt_parser *p, const struct pt_token *name,
+                        const struct pt_insn *insn, uint32_t len)
+{
+    const struct pt_func *f = pt_token_func(p);
+    return insn->guard == PT_NONE ||
+           pt_check_guard(&(struct pt_check){p->m, f, pt_insn_form(p->m, insn),
+                                             &f->operands.v[insn->operands], insn->n_operands,
+                                             name->line, name->col, len});
+}
+
 /* Matches and appends an instruction with operands `operands`. A faulty one is left out; the
  * error has been reported and its ';' is read. False if it was faulty. */
 static bool add_instruction(struct pt_parser *p, const struct pt_token *name, struct pt_insn insn,
@@ -152,7 +163,7 @@ static bool add_instruction(struct pt_parser *p, const struct pt_token *name, st
     insn.form = pt_insn_match(p->m, f, spelling, len, o, n, name->line, name->col);
     for (uint32_t i = 0; i < n; i++)
         o[i].flags &= (uint8_t)~PT_FIT_SUM;
-    if (!insn.form || !check_targets(p, name, &insn))
+    if (!insn.form || !check_guard(p, name, &insn, len) || !check_targets(p, name, &insn))
         return false;
     *pt_vec_push(&p->m->arena, &f->insns) = insn;
     return true;

@@ -56,6 +56,33 @@ static bool is_input(const struct pt_func *f, uint32_t symbol)
     return false;
 }
 
+static bool is_result(const struct pt_func *f, uint32_t symbol)
+{
+    for (uint32_t i = 0; i < f->results.n; i++)
+        if (f->results.v[i] == symbol)
+            return true;
+    return false;
+}
+
+/* Neither the function's own: one that it passes to others. */
+static bool is_passed(const struct pt_check *c, uint32_t symbol)
+{
+    return c->m->symbols.v[symbol].space == PT_SPACE_PARAM && !is_input(c->f, symbol) &&
+           !is_result(c->f, symbol);
+}
+
+/* `symbol` is a parameter. */
+static bool parameter_fits(const struct pt_check *c, uint32_t symbol)
+{
+    const char *spelling = c->form->spelling, *name = c->m->symbols.v[symbol].name;
+    bool writes = c->form->effects & PT_FX_WRITE;
+    if (writes && is_input(c->f, symbol))
+        return error(c, "'%s' cannot write the input parameter '%s'", spelling, name);
+    if (!writes && is_result(c->f, symbol))
+        return error(c, "'%s' cannot read the result '%s'", spelling, name);
+    return true;
+}
+
 /* Bits that the register of an address has at least: some forms, which the assembler expands to
  * several instructions, do not take narrow ones. */
 static unsigned address_bits(const struct pt_form *form, uint32_t operand)
@@ -93,9 +120,7 @@ static bool address_fits(const struct pt_check *c, uint32_t spaces, const struct
     if (!(spaces >> s->space & 1))
         return error(c, "'%s' cannot access '%s', which is in another state space", spelling,
                      s->name);
-    if ((c->form->effects & PT_FX_WRITE) && s->space == PT_SPACE_PARAM && is_input(c->f, o->index))
-        return error(c, "'%s' cannot write the input parameter '%s'", spelling, s->name);
-    return true;
+    return s->space != PT_SPACE_PARAM || parameter_fits(c, o->index);
 }
 
 static bool addresses_fit(const struct pt_check *c)
@@ -111,6 +136,15 @@ static bool addresses_fit(const struct pt_check *c)
             return false;
     }
     return true;
+}
+
+static bool may_take_address(const struct pt_check *c)
+{
+    const struct pt_operand *o = c->n_operands ? &c->operands[c->n_operands - 1] : NULL;
+    if (c->form->op != PT_OP_mov_addr || o->kind != PT_OPND_SYM || !is_passed(c, o->index))
+        return true;
+    return error(c, "the address of '%s', a parameter of calls, cannot be taken",
+                 c->m->symbols.v[o->index].name);
 }
 
 /* The last operand, where the table cannot say what values it has. */
@@ -145,5 +179,18 @@ static bool signs_fit(const struct pt_check *c)
 
 bool pt_check_operands(const struct pt_check *c)
 {
-    return addresses_fit(c) && value_fits(c) && signs_fit(c);
+    return addresses_fit(c) && may_take_address(c) && value_fits(c) && signs_fit(c);
+}
+
+bool pt_check_guard(const struct pt_check *c)
+{
+    for (uint32_t i = 0; i < c->n_operands; i++) {
+        const struct pt_operand *o = &c->operands[i];
+        if (o->kind == PT_OPND_MEM && o->imm == 1)
+            o = &c->f->operands.v[o->index];
+        if (o->kind == PT_OPND_SYM && is_passed(c, o->index))
+            return error(c, "'%s' of '%s', a parameter of calls, cannot have a guard",
+                         c->form->spelling, c->m->symbols.v[o->index].name);
+    }
+    return true;
 }

@@ -18,5 +18,7 @@ struct pt_check {
 /* Variables and constants as addresses lie in a space that the form can access; constants have a
  * value it allows. Reports what does not fit. */
 bool pt_check_operands(const struct pt_check *c);
+/* It may have a guard: parameters of calls are written and read by all lanes. */
+bool pt_check_guard(const struct pt_check *c);
 
 #endif
