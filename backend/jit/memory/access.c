@@ -11,6 +11,7 @@
 #include "backend/jit/jit.h"
 #include "backend/jit/llvm/build.h"
 #include "backend/jit/llvm/check.h"
+#include "backend/jit/llvm/cpu.h"
 #include "backend/jit/llvm/fault.h"
 #include "backend/jit/value/lane_offsets.h"
 #include "backend/jit/value/local_window.h"
@@ -243,13 +244,24 @@ static LLVMValueRef without_offset(LLVMValueRef address, unsigned align)
     return is_whole ? LLVMGetOperand(address, 0) : address;
 }
 
+/* Where masks are vectors their lanes have 32 bits: a test of addresses of 64 bits would have to be
+ * brought to that form, in more instructions than the test itself. */
+static LLVMValueRef low_half(const struct jit *j, LLVMValueRef address)
+{
+    LLVMTypeRef type = LLVMTypeOf(address);
+    if (j->unit->cpu->has_mask_registers || LLVMGetTypeKind(type) != LLVMVectorTypeKind)
+        return address;
+    return LLVMBuildTruncOrBitCast(j->code->b, address,
+                                   jit_int_type(j, 32, LLVMGetVectorSize(type)), "");
+}
+
 LLVMValueRef jit_access_misaligned(const struct jit *j, const struct jit_access *a,
                                    LLVMValueRef address)
 {
     unsigned align = a->bytes * a->n;
-    LLVMTypeRef type = LLVMTypeOf(address);
-    LLVMValueRef low =
-        LLVMBuildAnd(j->code->b, without_offset(address, align), jit_const(type, align - 1), "");
+    LLVMValueRef low = low_half(j, without_offset(address, align));
+    LLVMTypeRef type = LLVMTypeOf(low);
+    low = LLVMBuildAnd(j->code->b, low, jit_const(type, align - 1), "");
     return LLVMBuildICmp(j->code->b, LLVMIntNE, low, LLVMConstNull(type), "");
 }
 

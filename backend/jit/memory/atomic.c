@@ -36,10 +36,8 @@ static LLVMValueRef pointer_of(const struct jit *j, const struct jit_atomic *a,
 static void check(const struct jit *j, const struct jit_atomic *a, unsigned copy,
                   LLVMValueRef addresses, LLVMValueRef mask)
 {
-    LLVMTypeRef type = LLVMTypeOf(addresses);
-    LLVMValueRef low =
-        LLVMBuildAnd(j->code->b, addresses, jit_const(type, a->bytes * a->n - 1), "");
-    LLVMValueRef bad = LLVMBuildICmp(j->code->b, LLVMIntNE, low, LLVMConstNull(type), "");
+    const struct jit_access access = {.bytes = a->bytes, .n = a->n};
+    LLVMValueRef bad = jit_access_misaligned(j, &access, addresses);
     bad = mask ? LLVMBuildAnd(j->code->b, bad, mask, "") : bad;
     LLVMValueRef pointers = addresses;
     if (a->is_shared)
