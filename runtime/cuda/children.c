@@ -208,6 +208,7 @@ static struct pt_cu_command *begin(struct pt_cu_command *parent, struct item *it
         return NULL;
     item->op = op; /* was taken over */
     command->stream = parent->stream;
+    command->correlation = parent->correlation;
     command->priority = parent->priority;
     command->launch = parent->launch;
     pt_cu_overlap_after(command, parent);

@@ -7,11 +7,14 @@
 #include "runtime/cuda/block.h"
 #include "runtime/cuda/check.h"
 #include "runtime/cuda/context_list.h"
+#include "runtime/cuda/done.h"
 #include "runtime/cuda/event_page.h"
 #include "runtime/cuda/execute.h"
+#include "runtime/cuda/listener.h"
 #include "runtime/cuda/lock.h"
 #include "runtime/cuda/op.h"
 #include "runtime/cuda/range.h"
+#include "runtime/cuda/stream.h"
 #include "runtime/cuda/thread.h"
 #include "runtime/cuda/trace.h"
 #include "runtime/cuda/track.h"
@@ -91,6 +94,8 @@ struct pt_cu_command *pt_cu_command_new(CUcontext ctx, const struct pt_cu_op *op
     pt_cu_overlap_new(c);
     if (pt_cu_trace_is_on() && op->work != PT_CU_EMPTY)
         c->arrow = pt_cu_trace_arrow();
+    if (pt_cu_listener_is_on())
+        c->correlation = pt_cu_listener_call();
     return c;
 }
 
@@ -292,6 +297,25 @@ static void finish(struct pt_cu_command *command, bool is_runner)
     pt_cu_command_put(command);
 }
 
+static void begin_told(struct pt_cu_command *command, struct pt_cu_done *done)
+{
+    CUcontext ctx = command->ctx;
+    done->what = PT_CU_DONE_NOTHING;
+    if (!pt_cu_listener_get() || ctx->error != CUDA_SUCCESS)
+        return;
+    *done = (struct pt_cu_done){
+        .correlation = command->correlation,
+        .device = (uint64_t)ctx->device,
+        .context = ctx->object.id,
+        .stream =
+            command->stream || !ctx->null_stream ? command->stream : ctx->null_stream->object.id,
+        .graph = command->exec,
+        .node = command->exec_node,
+        .is_async = !command->by_caller,
+    };
+    pt_cu_done_begin(&command->op, done);
+}
+
 static void begin_traced(struct pt_cu_command *command, struct pt_cu_traced *traced)
 {
     bool runs = command->ctx->error == CUDA_SUCCESS || command->op.work == PT_CU_CALLBACK;
@@ -349,7 +373,9 @@ static void give_job(struct pt_cu_command *command, struct pt_job *job)
 static void execute(struct pt_cu_command *command)
 {
     struct pt_cu_traced traced;
+    struct pt_cu_done done;
     traced.track = NULL;
+    done.what = PT_CU_DONE_NOTHING;
     CUresult error = command->ctx->error;
     bool reaches = pt_cu_op_touches_memory(&command->op);
     CUcontext reached = command->op.work == PT_CU_KERNEL_LAUNCH ? command->ctx : NULL;
@@ -361,6 +387,8 @@ static void execute(struct pt_cu_command *command)
     pt_cu_overlap_begin(command);
     if (command->track)
         begin_traced(command, &traced);
+    if (pt_cu_listener_is_on())
+        begin_told(command, &done);
     pt_cu_lock_release();
     if (error == CUDA_SUCCESS)
         pt_cu_check_op(command->ctx, &command->op);
@@ -369,6 +397,8 @@ static void execute(struct pt_cu_command *command)
     command->failed = pt_cu_execute_op(&command->op, error);
     if (traced.track)
         pt_cu_track_add(&traced, command->failed);
+    if (done.what != PT_CU_DONE_NOTHING)
+        pt_cu_done_end(&done);
     pt_cu_lock_take();
     if (traced.track)
         pt_cu_track_end(&traced);

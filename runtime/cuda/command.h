@@ -33,6 +33,8 @@ struct pt_cu_command {
     uint64_t graph;               /* for kernels: %current_graph_exec */
     struct pt_cu_track *track;    /* where the timeline has it; NULL: nowhere */
     uint64_t arrow, node;         /* from its call; of a graph, its number */
+    uint32_t correlation;         /* of its call, for the listener; 0: it was not told of it */
+    uint64_t exec, exec_node;     /* of an executable graph, numbers, too; 0: of none */
     uint64_t stream;              /* its number; 0: a context's default stream */
     /* More work than its operation: called under the lock when that has run, and then each time
      * that what it added before (pt_cu_command_after) is done, until it returns false. After an

@@ -20,6 +20,7 @@
 #include "runtime/cuda/handle.h"
 #include "runtime/cuda/ipc.h"
 #include "runtime/cuda/limit.h"
+#include "runtime/cuda/listener.h"
 #include "runtime/cuda/lock.h"
 #include "runtime/cuda/log.h"
 #include "runtime/cuda/module.h"
@@ -109,6 +110,7 @@ void pt_cu_context_kill(CUcontext ctx)
 {
     pt_cu_command_quiesce(ctx);
     pt_cu_printed_flush(ctx);
+    PT_CU_LISTENER_TELL(PT_CU_ENDS_CONTEXT, .context = ctx);
     ctx->is_alive = false;
     pt_cu_context_list_leave(ctx);
     pt_cu_check_end(ctx);
@@ -167,10 +169,12 @@ CUresult pt_cu_context_revive(CUcontext ctx)
     pt_cu_context_list_enter(ctx);
     ctx->error = CUDA_SUCCESS;
     ctx->null_stream = pt_cu_stream_new(ctx, CU_STREAM_DEFAULT, 0);
-    if (ctx->null_stream)
-        return CUDA_SUCCESS;
-    pt_cu_context_kill(ctx);
-    return CUDA_ERROR_OUT_OF_MEMORY;
+    if (!ctx->null_stream) {
+        pt_cu_context_kill(ctx);
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    }
+    PT_CU_LISTENER_TELL(PT_CU_MADE_CONTEXT, .context = ctx);
+    return CUDA_SUCCESS;
 }
 
 CUcontext pt_cu_context_new(CUdevice device, bool is_primary)
@@ -366,7 +370,7 @@ CUresult cuCtxSynchronize(void)
 
 CUresult cuCtxSynchronize_v2(CUcontext ctx)
 {
-    return API(synchronize(ctx));
+    return API_GIVEN(((struct pt_cu_context_arguments){ctx}), synchronize(ctx));
 }
 
 static CUresult get_flags(unsigned *flags)

@@ -41,9 +41,17 @@ struct pt_cu_driver {
     /* Between cuProfilerStop and cuProfilerStart, and before the first one with
      * PTERA_PROFILE_FROM_START=0: nothing is counted (counted.h) or recorded (trace.h). */
     atomic_bool is_unprofiled;
+    atomic_uint watchers; /* enum pt_cu_watcher: who is told of calls and operations */
 };
 
+enum pt_cu_watcher { PT_CU_TIMELINE = 1, PT_CU_LISTENER = 2 };
+
 extern struct pt_cu_driver pt_cu_driver;
+/* By any of them. */
+static inline bool pt_cu_driver_is_watched(unsigned by)
+{
+    return (atomic_load_explicit(&pt_cu_driver.watchers, memory_order_relaxed) & by) != 0;
+}
 CUresult pt_cu_driver_check(void);
 
 #endif

@@ -2,16 +2,33 @@
 #include "runtime/cuda/entry.h"
 
 #include "runtime/cuda/error_log.h"
+#include "runtime/cuda/listener.h"
 #include "runtime/cuda/lock.h"
 #include "runtime/cuda/log.h"
 #include "runtime/cuda/trace.h"
 #include "runtime/history.h"
 
+void pt_cu_entry_enter(enum pt_cu_api api, const char *call)
+{
+    if (pt_cu_trace_is_on())
+        pt_cu_trace_enter();
+    if (pt_cu_listener_is_on())
+        pt_cu_listener_enter(api, call);
+}
+
+void pt_cu_entry_leave(const char *call, int result)
+{
+    if (pt_cu_listener_is_on())
+        pt_cu_listener_leave(result);
+    if (pt_cu_trace_is_on())
+        pt_cu_trace_leave(call, result);
+}
+
 void pt_cu_entry_begin(const char *entry)
 {
     pt_history_enter(entry);
-    if (pt_cu_trace_is_on())
-        pt_cu_trace_enter();
+    if (pt_cu_driver_is_watched(PT_CU_TIMELINE | PT_CU_LISTENER))
+        pt_cu_entry_enter(PT_CU_API_DRIVER, entry);
     pt_cu_lock_take();
     pt_cu_log_begin_call();
 }
@@ -53,8 +70,8 @@ CUresult pt_cu_entry_end(const char *entry, CUresult result)
     else if (result != CUDA_SUCCESS)
         tell_failure(entry, result);
     pt_cu_lock_release();
-    if (pt_cu_trace_is_on())
-        pt_cu_trace_leave(entry, (int)result);
+    if (pt_cu_driver_is_watched(PT_CU_TIMELINE | PT_CU_LISTENER))
+        pt_cu_entry_leave(entry, (int)result);
     cuGetErrorName(result, &name);
     if (pt_cu_log_is_on(PT_CU_LOG_API))
         pt_cu_log_print("%s: %s", entry, name);

@@ -305,7 +305,7 @@ static CUresult synchronize(CUevent event)
 
 CUresult cuEventSynchronize(CUevent event)
 {
-    return API(synchronize(event));
+    return API_GIVEN(((struct pt_cu_event_arguments){event}), synchronize(event));
 }
 
 /* The clock counts nanoseconds; CUDA promises about half a microsecond. */

@@ -14,6 +14,7 @@
 #include "runtime/cuda/graph.h"
 #include "runtime/cuda/graph_memory.h"
 #include "runtime/cuda/handle.h"
+#include "runtime/cuda/listener.h"
 #include "runtime/cuda/stream.h"
 #include "runtime/cuda/updatable.h"
 
@@ -138,6 +139,7 @@ static CUresult instantiate(CUgraphExec *out, CUgraph graph, CUDA_GRAPH_INSTANTI
     }
     *out = exec;
     pt_cu_handle_give(exec);
+    PT_CU_LISTENER_TELL(PT_CU_MADE_EXEC, .graph = graph, .exec = exec);
     return CUDA_SUCCESS;
 }
 
@@ -222,6 +224,7 @@ static CUresult destroy(CUgraphExec exec)
     CUresult r = pt_cu_exec_check(exec);
     if (r != CUDA_SUCCESS)
         return r;
+    PT_CU_LISTENER_TELL(PT_CU_ENDS_EXEC, .graph = exec->graph, .exec = exec);
     pt_cu_exec_launch_finish(exec);
     leave(exec->graph);
     pt_cu_exec_drop_graph(exec);
@@ -272,7 +275,8 @@ static CUresult launch(CUstream null, CUgraphExec exec, CUstream given)
     return pt_cu_exec_launch_in(exec, stream);
 }
 
-PER_THREAD_API(cuGraphLaunch, _ptsz, launch, (CUgraphExec exec, CUstream stream), exec, stream)
+PER_THREAD_API_GIVEN(cuGraphLaunch, _ptsz, ((struct pt_cu_graph_launch_arguments){exec, stream}),
+                     launch, (CUgraphExec exec, CUstream stream), exec, stream)
 
 static CUresult upload(CUstream null, CUgraphExec exec, CUstream given)
 {

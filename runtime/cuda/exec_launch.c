@@ -62,6 +62,9 @@ static struct pt_cu_command *new_command(CUgraphNode node, const struct pt_cu_op
     c->stream = begin->stream;
     c->launch = begin->launch;
     c->graph = begin->graph;
+    c->correlation = begin->correlation;
+    c->exec = begin->exec;
+    c->exec_node = node->object.id;
     if (begin->track) {
         c->track = pt_cu_track_ref(begin->track);
         c->node = node->original->object.id;
@@ -199,6 +202,7 @@ static void go_on_with(struct pt_cu_command *end, CUgraphExec exec)
 {
     pt_cu_environment_enter(end->more_ud, exec);
     end->graph = (uintptr_t)exec;
+    end->exec = exec->object.id;
     CUresult r = launch_nodes(exec->uploaded, end, end);
     if (end->failed == CUDA_SUCCESS)
         end->failed = r;
@@ -280,6 +284,7 @@ CUresult pt_cu_exec_launch_in(CUgraphExec exec, CUstream stream)
     pt_cu_command_put(exec->last);
     exec->last = pt_cu_command_ref(end);
     end->unmet++; /* until its dependencies are complete */
+    begin->exec = end->exec = exec->object.id;
     pt_cu_command_start(begin);
     CUresult r = launch_nodes(exec->graph, begin, end);
     end->unmet--;
@@ -301,6 +306,8 @@ static struct pt_cu_command *new_end(const struct pt_cu_command *from, CUgraphEx
         return NULL;
     c->stream = from->stream;
     c->graph = (uintptr_t)exec;
+    c->exec = exec->object.id;
+    c->correlation = from->correlation;
     c->track = from->track ? pt_cu_track_ref(from->track) : NULL;
     return c;
 }

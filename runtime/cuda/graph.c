@@ -17,6 +17,7 @@
 #include "runtime/cuda/function.h"
 #include "runtime/cuda/graph_memory.h"
 #include "runtime/cuda/handle.h"
+#include "runtime/cuda/listener.h"
 #include "runtime/cuda/op.h"
 #include "runtime/cuda/updatable.h"
 
@@ -24,10 +25,13 @@
 
 CUgraph pt_cu_graph_new(void)
 {
-    return pt_cu_handle_new(PT_CU_GRAPH, sizeof(struct CUgraph_st));
+    CUgraph graph = pt_cu_handle_new(PT_CU_GRAPH, sizeof(struct CUgraph_st));
+    if (graph)
+        PT_CU_LISTENER_TELL(PT_CU_MADE_GRAPH, .graph = graph);
+    return graph;
 }
 
-CUgraphNode pt_cu_graph_node_new(CUgraph graph, CUgraphNodeType type, CUcontext ctx)
+static CUgraphNode make_node(CUgraph graph, CUgraphNodeType type, CUcontext ctx)
 {
     if (graph->n_nodes == graph->cap_nodes) {
         size_t cap = graph->cap_nodes ? graph->cap_nodes * 2 : 8;
@@ -44,6 +48,21 @@ CUgraphNode pt_cu_graph_node_new(CUgraph graph, CUgraphNodeType type, CUcontext 
     node->type = type;
     node->ctx = ctx;
     graph->nodes[graph->n_nodes++] = node;
+    return node;
+}
+
+static void tell_node(enum pt_cu_resource_what what, CUgraphNode node)
+{
+    PT_CU_LISTENER_TELL(what, .graph = node->graph, .node = node, .type = node->type,
+                        .original = node->original ? node->original->graph : NULL,
+                        .original_node = node->original);
+}
+
+CUgraphNode pt_cu_graph_node_new(CUgraph graph, CUgraphNodeType type, CUcontext ctx)
+{
+    CUgraphNode node = make_node(graph, type, ctx);
+    if (node)
+        tell_node(PT_CU_MADE_NODE, node);
     return node;
 }
 
@@ -74,6 +93,7 @@ static void drop_content(CUgraphNode node)
 
 static void free_node(CUgraphNode node)
 {
+    PT_CU_LISTENER_TELL(PT_CU_ENDS_NODE, .graph = node->graph, .node = node, .type = node->type);
     drop_content(node);
     free(node->before);
     free(node->ports);
@@ -106,6 +126,7 @@ void pt_cu_graph_node_delete(CUgraphNode node)
 
 void pt_cu_graph_delete(CUgraph graph)
 {
+    PT_CU_LISTENER_TELL(PT_CU_ENDS_GRAPH, .graph = graph);
     for (size_t i = 0; i < graph->n_nodes; i++)
         free_node(graph->nodes[i]);
     free(graph->nodes);
@@ -215,12 +236,12 @@ CUresult pt_cu_graph_node_take(CUgraphNode node, struct pt_cu_op *op)
 static CUresult clone_content(CUgraph graph, CUgraph clone)
 {
     for (size_t i = 0; i < graph->n_nodes; i++) {
-        CUgraphNode from = graph->nodes[i],
-                    node = pt_cu_graph_node_new(clone, from->type, from->ctx);
+        CUgraphNode from = graph->nodes[i], node = make_node(clone, from->type, from->ctx);
         CUresult r = node ? pt_cu_graph_node_assign(node, from) : CUDA_ERROR_OUT_OF_MEMORY;
         if (r != CUDA_SUCCESS)
             return r;
         node->original = from;
+        tell_node(PT_CU_CLONED_NODE, node);
         node->is_disabled = from->is_disabled;
         from->index = i;
     }
@@ -236,7 +257,9 @@ static CUresult clone_content(CUgraph graph, CUgraph clone)
 
 CUresult pt_cu_graph_clone(CUgraph graph, CUgraph *out)
 {
-    CUgraph clone = pt_cu_graph_new();
+    CUgraph clone = pt_cu_handle_new(PT_CU_GRAPH, sizeof *clone);
+    if (clone)
+        PT_CU_LISTENER_TELL(PT_CU_CLONED_GRAPH, .graph = clone, .original = graph);
     CUresult r = clone ? clone_content(graph, clone) : CUDA_ERROR_OUT_OF_MEMORY;
     if (r == CUDA_SUCCESS)
         *out = clone;

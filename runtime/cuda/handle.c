@@ -1,6 +1,7 @@
 /* Which handles are live: a set of addresses, so that a wild handle is an error and not a crash. */
 #include "runtime/cuda/handle.h"
 
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,7 +9,7 @@ static const void **set; /* open addressing; `gone` where one was taken out */
 static size_t capacity, filled, live;
 static const char gone_mark;
 static const void *const gone = &gone_mark;
-static uint64_t last_id;
+static atomic_uint_fast64_t last_id;
 
 uint64_t pt_cu_handle_new_id(void)
 {

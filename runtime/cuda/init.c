@@ -4,6 +4,7 @@
 #include "runtime/cuda/driver.h"
 #include "runtime/cuda/entry.h"
 #include "runtime/cuda/error_log.h"
+#include "runtime/cuda/listener.h"
 #include "runtime/cuda/lock.h"
 #include "runtime/cuda/thread.h"
 #include "runtime/cuda/trap.h"
@@ -28,6 +29,7 @@ static CUresult init(unsigned flags)
         pt_cu_thread_at_end(pt_cu_context_end_thread);
         pthread_atfork(NULL, NULL, mark_inherited);
         pt_cu_driver.is_initialised = true;
+        PT_CU_LISTENER_TELL(PT_CU_IS_INITIALISED, .context = NULL);
     }
     return r;
 }

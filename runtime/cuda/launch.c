@@ -14,6 +14,7 @@
 #include "runtime/cuda/event.h"
 #include "runtime/cuda/function.h"
 #include "runtime/cuda/hint.h"
+#include "runtime/cuda/listener.h"
 #include "runtime/cuda/log.h"
 #include "runtime/cuda/library.h"
 #include "runtime/cuda/occupancy.h"
@@ -139,6 +140,19 @@ static CUresult set_parameters(CUfunction f, void **parameters, void **extra, pt
     return l->n_parameters && !parameters ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS;
 }
 
+static unsigned value_of(CUfunction f, CUfunction_attribute attribute)
+{
+    int value = 0;
+    return pt_cu_function_value(f, attribute, &value) == CUDA_SUCCESS ? (unsigned)value : 0;
+}
+
+static void describe(struct pt_cu_launch *launch)
+{
+    launch->registers = value_of(launch->function, CU_FUNC_ATTRIBUTE_NUM_REGS);
+    launch->shared_static = value_of(launch->function, CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES);
+    launch->local_bytes = value_of(launch->function, CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES);
+}
+
 CUresult pt_cu_launch_ready(struct pt_cu_launch *launch, void **parameters, void **extra)
 {
     CUfunction f = launch->function;
@@ -165,6 +179,8 @@ CUresult pt_cu_launch_ready(struct pt_cu_launch *launch, void **parameters, void
     ptera_result made = pt_launch_prepare(f->kernel, &given, &bounds, &launch->job, &misfit);
     pt_cu_command_step_in(ctx);
     f->is_loaded |= made == PTERA_OK;
+    if (made == PTERA_OK && pt_cu_listener_is_on())
+        describe(launch);
     if (made != PTERA_OK && pt_cu_log_is_on(PT_CU_LOG_LAUNCH))
         pt_cu_log_print("%s", error);
     return misfit ? result_of(misfit) : pt_cu_error_of(made);
@@ -303,16 +319,28 @@ CUresult pt_cu_launch_start(CUstream null, const CUlaunchConfig *c, const void *
     (&(CUlaunchConfig){grid_x, grid_y, grid_z, block_x, block_y, block_z, shared_bytes, (stream), \
                        NULL, 0})
 
-PER_THREAD_API(cuLaunchKernel, _ptsz, pt_cu_launch_start,
-               (CUfunction function, unsigned grid_x, unsigned grid_y, unsigned grid_z,
-                unsigned block_x, unsigned block_y, unsigned block_z, unsigned shared_bytes,
-                CUstream stream, void **parameters, void **extra),
-               CONFIG(stream), function, parameters, extra, false)
-PER_THREAD_API(cuLaunchCooperativeKernel, _ptsz, pt_cu_launch_start,
-               (CUfunction function, unsigned grid_x, unsigned grid_y, unsigned grid_z,
-                unsigned block_x, unsigned block_y, unsigned block_z, unsigned shared_bytes,
-                CUstream stream, void **parameters),
-               CONFIG(stream), function, parameters, NULL, true)
-PER_THREAD_API(cuLaunchKernelEx, _ptsz, pt_cu_launch_start,
-               (const CUlaunchConfig *config, CUfunction function, void **parameters, void **extra),
-               config, function, parameters, extra, false)
+#define GIVEN(extra)                                              \
+    ((struct pt_cu_launch_arguments){function,                    \
+                                     {grid_x, grid_y, grid_z},    \
+                                     {block_x, block_y, block_z}, \
+                                     shared_bytes,                \
+                                     stream,                      \
+                                     parameters,                  \
+                                     extra})
+
+PER_THREAD_API_GIVEN(cuLaunchKernel, _ptsz, GIVEN(extra), pt_cu_launch_start,
+                     (CUfunction function, unsigned grid_x, unsigned grid_y, unsigned grid_z,
+                      unsigned block_x, unsigned block_y, unsigned block_z, unsigned shared_bytes,
+                      CUstream stream, void **parameters, void **extra),
+                     CONFIG(stream), function, parameters, extra, false)
+PER_THREAD_API_GIVEN(cuLaunchCooperativeKernel, _ptsz, GIVEN(NULL), pt_cu_launch_start,
+                     (CUfunction function, unsigned grid_x, unsigned grid_y, unsigned grid_z,
+                      unsigned block_x, unsigned block_y, unsigned block_z, unsigned shared_bytes,
+                      CUstream stream, void **parameters),
+                     CONFIG(stream), function, parameters, NULL, true)
+PER_THREAD_API_GIVEN(cuLaunchKernelEx, _ptsz,
+                     ((struct pt_cu_launch_config_arguments){config, function, parameters, extra}),
+                     pt_cu_launch_start,
+                     (const CUlaunchConfig *config, CUfunction function, void **parameters,
+                      void **extra),
+                     config, function, parameters, extra, false)

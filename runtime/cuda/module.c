@@ -15,6 +15,7 @@
 #include "runtime/cuda/handle.h"
 #include "runtime/cuda/image.h"
 #include "runtime/cuda/jit_options.h"
+#include "runtime/cuda/listener.h"
 #include "runtime/cuda/log.h"
 #include "runtime/cuda/overlap.h"
 #include "runtime/cuda/range.h"
@@ -147,6 +148,7 @@ static CUmodule new_module(CUcontext ctx, ptera_module *ptera)
     module->next = ctx->modules;
     ctx->modules = module;
     enter_variables(module);
+    PT_CU_LISTENER_TELL(PT_CU_MADE_MODULE, .context = ctx, .module = (uint32_t)module->object.id);
     return module;
 }
 
@@ -263,6 +265,8 @@ CUresult cuModuleLoad(CUmodule *module, const char *path)
 void pt_cu_module_delete(CUmodule module)
 {
     CUmodule *place = &module->ctx->modules;
+    PT_CU_LISTENER_TELL(PT_CU_ENDS_MODULE, .context = module->ctx,
+                        .module = (uint32_t)module->object.id);
     while (*place != module)
         place = &(*place)->next;
     *place = module->next;

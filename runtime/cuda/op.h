@@ -35,6 +35,8 @@ struct pt_cu_launch {
     uint8_t *parameters;          /* the block; NULL in a job's */
     struct pt_job *job;           /* ready to run */
     struct pt_launched *launched; /* is told how it ran; NULL: nobody asks */
+    unsigned registers, shared_static,
+        local_bytes; /* of a thread, a block, a thread: for the listener */
 };
 
 /* A box of bytes; linear copies are one row. */

@@ -8,6 +8,7 @@
 #include "runtime/cuda/context_list.h"
 #include "runtime/cuda/current.h"
 #include "runtime/cuda/handle.h"
+#include "runtime/cuda/listener.h"
 #include "runtime/cuda/op.h"
 #include "runtime/cuda/thread.h"
 #include "runtime/cuda/trace.h"
@@ -37,6 +38,7 @@ CUstream pt_cu_stream_new(CUcontext ctx, unsigned flags, int priority)
     *end = stream;
     if (pt_cu_trace_is_on())
         make_track(stream);
+    PT_CU_LISTENER_TELL(PT_CU_MADE_STREAM, .context = ctx, .stream = stream);
     return stream;
 }
 

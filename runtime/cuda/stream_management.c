@@ -11,6 +11,7 @@
 #include "runtime/cuda/event_page.h"
 #include "runtime/cuda/handle.h"
 #include "runtime/cuda/hint.h"
+#include "runtime/cuda/listener.h"
 #include "runtime/cuda/op.h"
 #include "runtime/cuda/pool.h"
 #include "runtime/cuda/stream.h"
@@ -20,6 +21,7 @@
 void pt_cu_stream_management_delete(CUstream stream)
 {
     CUstream *place = &stream->ctx->streams;
+    PT_CU_LISTENER_TELL(PT_CU_ENDS_STREAM, .context = stream->ctx, .stream = stream);
     while (*place != stream)
         place = &(*place)->next;
     pt_cu_stream_hand_over(stream);
@@ -120,7 +122,8 @@ static CUresult synchronize(CUstream null, CUstream given)
     return r;
 }
 
-PER_THREAD_API(cuStreamSynchronize, _ptsz, synchronize, (CUstream stream), stream)
+PER_THREAD_API_GIVEN(cuStreamSynchronize, _ptsz, ((struct pt_cu_stream_arguments){stream}),
+                     synchronize, (CUstream stream), stream)
 
 static CUresult query(CUstream null, CUstream given)
 {
@@ -173,8 +176,9 @@ static CUresult wait_event(CUstream null, CUstream given, CUevent event, unsigne
     return ok ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
 }
 
-PER_THREAD_API(cuStreamWaitEvent, _ptsz, wait_event,
-               (CUstream stream, CUevent event, unsigned flags), stream, event, flags)
+PER_THREAD_API_GIVEN(cuStreamWaitEvent, _ptsz,
+                     ((struct pt_cu_wait_arguments){stream, event, flags}), wait_event,
+                     (CUstream stream, CUevent event, unsigned flags), stream, event, flags)
 
 /* An entry that tells something of a stream. */
 #define GET_API(symbol, type, member)                                       \

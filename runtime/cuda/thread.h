@@ -5,6 +5,10 @@
 #include <stdbool.h>
 
 #include "runtime/cuda/abi.h"
+#include "runtime/cuda/vendor.h"
+
+/* Calls in calls that are told of. */
+enum { PT_CU_CALLS_MOST = 8 };
 
 /* What a thread has: its contexts, the last one current, and its default streams. */
 struct pt_cu_thread {
@@ -14,6 +18,10 @@ struct pt_cu_thread {
     CUstream stream; /* its default stream that was used last */
     CUstreamCaptureMode capture_mode;
     bool is_in_host_function; /* of a stream, which may not call CUDA */
+    /* calls that it is in, as the listener is told of them */
+    unsigned n_calls;
+    const void *given; /* arguments of the next one */
+    struct pt_cu_call calls[PT_CU_CALLS_MOST];
 };
 
 /* The caller's, or NULL if there is no memory. */

@@ -15,7 +15,6 @@
 #include "runtime/deadline.h"
 #include "runtime/trace.h"
 
-atomic_bool pt_cu_trace_state;
 static struct pt_trace *trace;
 static uint32_t process;
 static void (*at_close)(void);
@@ -49,7 +48,10 @@ static void open_trace(void)
 {
     const char *path = pt_cu_variable("PTERA_TRACE");
     trace = path ? pt_trace_open(path, &pt_malloc_allocator, say, NULL) : NULL;
-    atomic_store(&pt_cu_trace_state, trace != NULL);
+    if (trace)
+        atomic_fetch_or(&pt_cu_driver.watchers, PT_CU_TIMELINE);
+    else
+        atomic_fetch_and(&pt_cu_driver.watchers, ~(unsigned)PT_CU_TIMELINE);
     process = (uint32_t)getpid();
     if (path && !trace)
         pt_cu_log_print("PTERA_TRACE: cannot write to %s: %s", path,
@@ -79,7 +81,7 @@ __attribute__((destructor)) static void close_trace(void)
         return;
     if (at_close)
         at_close();
-    atomic_store(&pt_cu_trace_state, false);
+    atomic_fetch_and(&pt_cu_driver.watchers, ~(unsigned)PT_CU_TIMELINE);
     pt_trace_close(trace);
 }
 

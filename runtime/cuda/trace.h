@@ -3,18 +3,18 @@
 #ifndef PTERA_CUDA_TRACE_H
 #define PTERA_CUDA_TRACE_H
 
-#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
+
+#include "runtime/cuda/driver.h"
 
 struct pt_trace;
 struct pt_trace_event;
 struct pt_trace_shape;
 
-extern atomic_bool pt_cu_trace_state;
 static inline bool pt_cu_trace_is_on(void)
 {
-    return atomic_load_explicit(&pt_cu_trace_state, memory_order_relaxed);
+    return pt_cu_driver_is_watched(PT_CU_TIMELINE);
 }
 struct pt_trace *pt_cu_trace_get(void); /* NULL: there is none */
 

@@ -8,9 +8,10 @@
 
 #include "runtime/cuda/board.h"
 #include "runtime/cuda/entry.h"
+#include "runtime/cuda/identity.h"
 #include "runtime/cuda/launch.h"
+#include "runtime/cuda/listener.h"
 #include "runtime/cuda/log.h"
-#include "runtime/cuda/trace.h"
 
 /* The table that the runtime library of every release asks for. Compilers ask for others, and go on
  * without. */
@@ -33,20 +34,33 @@ static void explain(const void *caller)
 
 static const struct pt_cu_launches launches = {pt_cu_launch_last_misfit};
 static const struct pt_cu_boards boards = {pt_cu_board_describe};
-static const struct pt_cu_calls calls = {pt_cu_trace_enter, pt_cu_trace_leave};
+
+static void enter_call(const char *call, const void *parameters)
+{
+    pt_cu_listener_give(parameters);
+    pt_cu_entry_enter(PT_CU_API_RUNTIME, call);
+}
+
+static const struct pt_cu_calls calls = {&pt_cu_driver.watchers, enter_call, pt_cu_entry_leave};
+static const struct pt_cu_listening listening = {
+    pt_cu_listener_set,   pt_cu_identity_context, pt_cu_identity_stream, pt_cu_identity_event,
+    pt_cu_identity_graph, pt_cu_identity_exec,    pt_cu_identity_node,   pt_cu_identity_symbol,
+};
 
 static const struct {
     unsigned char id[16];
     const void *table;
-} tables[] = {{PT_CU_LAUNCHES_ID, &launches}, {PT_CU_BOARDS_ID, &boards}, {PT_CU_CALLS_ID, &calls}};
+} tables[] = {{PT_CU_LAUNCHES_ID, &launches},
+              {PT_CU_BOARDS_ID, &boards},
+              {PT_CU_CALLS_ID, &calls},
+              {PT_CU_LISTENING_ID, &listening}};
 
 /* NVIDIA's tables are not documented, and none of them is given out. */
 CUresult cuGetExportTable(const void **table, const CUuuid *id)
 {
     for (size_t i = 0; id && table && i < sizeof tables / sizeof *tables; i++)
         if (!memcmp(id, tables[i].id, sizeof tables[i].id)) {
-            bool is_wanted = tables[i].table != &calls || pt_cu_trace_is_on();
-            *table = is_wanted ? tables[i].table : NULL;
+            *table = tables[i].table;
             return CUDA_SUCCESS;
         }
     if (id && !memcmp(id, runtimes, sizeof runtimes))

@@ -1,4 +1,4 @@
-/* Telling the driver of calls, for its timeline. */
+/* Telling the driver of calls, for its timeline and its listener. */
 #include "runtime/cudart/calls.h"
 
 const struct pt_cu_calls *pt_rt_calls;

@@ -113,7 +113,7 @@ cudaError_t cudaInitDevice(int device, unsigned device_flags, unsigned flags)
 {
     enum { FLAGS_ARE_VALID = 1 };
     CUcontext context;
-    pt_rt_calls_enter();
+    pt_rt_calls_enter(__func__, NULL);
     cudaError_t error = pt_rt_context_check_device(device);
     if (!error && flags & FLAGS_ARE_VALID)
         error = (cudaError_t)cuDevicePrimaryCtxSetFlags_v2(device, device_flags);
@@ -147,7 +147,7 @@ cudaError_t cudaThreadExit(void)
 cudaError_t cudaSetDeviceFlags(unsigned flags)
 {
     int device = 0;
-    pt_rt_calls_enter();
+    pt_rt_calls_enter(__func__, NULL);
     cudaError_t error = pt_rt_context_device(&device);
     return RT_END(error ?: (cudaError_t)cuDevicePrimaryCtxSetFlags_v2(device, flags));
 }

@@ -36,7 +36,7 @@ cudaError_t cudaDeviceGetAttribute(int *value, CUdevice_attribute attribute, int
 cudaError_t cudaGetDeviceFlags(unsigned *flags)
 {
     int device = 0, is_active;
-    pt_rt_calls_enter();
+    pt_rt_calls_enter(__func__, NULL);
     cudaError_t error = flags ? pt_rt_context_device(&device) : cudaErrorInvalidValue;
     error = error ?: (cudaError_t)cuDevicePrimaryCtxGetState(device, flags, &is_active);
     if (!error)

@@ -34,7 +34,7 @@ static cudaError_t describe_kernel(const cudaKernelNodeParams *from, CUDA_KERNEL
 
 /* `call` with the description `k` of a kernel. */
 #define WITH_KERNEL(call)                                                \
-    pt_rt_calls_enter();                                                 \
+    pt_rt_calls_enter(__func__, NULL);                                   \
     CUDA_KERNEL_NODE_PARAMS k;                                           \
     cudaError_t error = pt_rt_context_ready() ?: describe_kernel(p, &k); \
     return RT_END(error ?: (cudaError_t)(call))
@@ -167,7 +167,7 @@ cudaError_t cudaGraphExecMemcpyNodeSetParams1D(cudaGraphExec_t exec, cudaGraphNo
 
 /* `call` with the description `copy` of one to, or from, a place in a variable. */
 #define WITH_VARIABLE(to, from, call)                                               \
-    pt_rt_calls_enter();                                                            \
+    pt_rt_calls_enter(__func__, NULL);                                              \
     CUDA_MEMCPY3D copy;                                                             \
     void *place;                                                                    \
     cudaError_t error =                                                             \
@@ -288,7 +288,7 @@ static cudaError_t hand_back(cudaError_t error, const CUgraphNodeParams *from,
 
 /* `call` with the description `all` of a node. */
 #define WITH_NODE(call)                                             \
-    pt_rt_calls_enter();                                            \
+    pt_rt_calls_enter(__func__, NULL);                              \
     CUgraphNodeParams all;                                          \
     cudaError_t error = pt_rt_context_ready() ?: describe(p, &all); \
     return RT_END(error ?: hand_back((cudaError_t)(call), &all, p))

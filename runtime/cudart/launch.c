@@ -294,7 +294,7 @@ cudaError_t cudaFuncGetParamInfo(const void *function, size_t index, size_t *off
 
 /* `call` with `kernel` in place of a function. */
 #define WITH_KERNEL(function, call)                                                       \
-    pt_rt_calls_enter();                                                                  \
+    pt_rt_calls_enter(__func__, NULL);                                                    \
     CUkernel kernel;                                                                      \
     cudaError_t error = pt_rt_context_ready() ?: pt_rt_program_kernel(function, &kernel); \
     return RT_END(error ?: (cudaError_t)(call))

@@ -197,7 +197,7 @@ cudaError_t pt_rt_memory_place(const void *symbol, size_t offset, size_t bytes, 
 
 /* The body of a copy to or from a variable: `call` uses `place`. */
 #define WITH_PLACE(call)                                                            \
-    pt_rt_calls_enter();                                                            \
+    pt_rt_calls_enter(__func__, NULL);                                              \
     void *place;                                                                    \
     cudaError_t error =                                                             \
         pt_rt_context_ready() ?: pt_rt_memory_place(symbol, offset, bytes, &place); \
@@ -483,7 +483,7 @@ static cudaError_t describe_peers(const cudaMemcpy3DPeerParms *p, CUDA_MEMCPY3D_
 
 /* `call` with the description `peer` of a copy between devices. */
 #define WITH_PEERS(call)                                                   \
-    pt_rt_calls_enter();                                                   \
+    pt_rt_calls_enter(__func__, NULL);                                     \
     CUDA_MEMCPY3D_PEER peer;                                               \
     cudaError_t error = pt_rt_context_ready() ?: describe_peers(p, &peer); \
     return RT_END(error ?: (cudaError_t)(call))
