@@ -49,11 +49,12 @@ runtime="$runtime|backend/(exec|native|observer|barrier|cache_folder|findings|sh
 runtime="$runtime|backend/(environment|schedule|written|traced|mbarriers|counts|steps)\.h"
 runtime="$runtime|backend/timed\.(h|def)"
 runtime="$runtime|backend/semantics/surface.h"
-check runtime "$runtime" 'cuda*' compilers ocelot registers nvml
+check runtime "$runtime" 'cu*' compilers ocelot registers nvml
 driver="backend/semantics/(tensormap(_encode)?|texture(_(layout|tile))?|surface).h|backend/shadow.h"
 check runtime/cuda "runtime/cuda/|runtime/[a-z_]*\.h\"|$driver|frontend/|ir/|ptera.h"
 check runtime/cudart 'runtime/cudart/|runtime/cuda/((abi|vendor|runtime_error).h|runtime_error.def)'
 check runtime/nvml 'runtime/nvml/|runtime/cuda/vendor.h|ptera.h'
+check runtime/cupti 'runtime/cupti/|runtime/cuda/(abi|vendor).h'
 check runtime/compilers 'runtime/compilers/|frontend/|ir/'
 check runtime/ocelot 'runtime/ocelot/|ptera.h'
 runtime='runtime/(cuda/summary|cudart/refuse|compilers/behind|nvml/abi|cuda/vendor).h'

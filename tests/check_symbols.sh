@@ -29,6 +29,7 @@ runtime 1
 runtime/cuda 1
 runtime/cudart 1
 runtime/nvml 1
+runtime/cupti 1
 runtime/compilers 1
 runtime/ocelot 1
 tools/file 1

@@ -37,7 +37,7 @@ static const struct closed {
     {"libcufft", "cufft"},       {"libcurand", "curand"},     {"libcusparse", "cusparse"},
     {"libcusolver", "cusolver"}, {"libnccl", "nccl"},         {"libnvinfer", "createInfer"},
     {"libnpp", "npp"},           {"libcutensor", "cutensor"}, {"libnvjpeg", "nvjpeg"},
-    {"libcupti", "cupti"},       {"libnvidia-ml", "nvml"},    {"libcufile", "cuFile"}};
+    {"libnvidia-ml", "nvml"},    {"libcufile", "cuFile"}};
 enum { N_CLOSED = sizeof closed / sizeof *closed, SHOWN_MAX = 12 };
 
 static bool begins(const char *name, const char *prefix)

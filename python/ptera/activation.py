@@ -11,7 +11,7 @@ from ptera.program import program, start_path
 __all__ = ["activate"]
 
 #: What Ptera's libraries stand in for, by the start of their names.
-_REPLACED = ("libcuda.so.", "libcudart.so.", "libcudart-", "libnvidia-ml.so.")
+_REPLACED = ("libcuda.so.", "libcudart.so.", "libcudart-", "libnvidia-ml.so.", "libcupti.so.")
 
 
 def activate() -> None:

@@ -81,7 +81,8 @@ const void *elf_section(const struct elf *elf, const char *name, size_t *bytes)
     return NULL;
 }
 
-const char *elf_needed(const struct elf *elf, unsigned index)
+/* The text of the `index`th entry of a tag in the dynamic section, or NULL. */
+static const char *dynamic_text(const struct elf *elf, Elf64_Sxword tag, unsigned index)
 {
     Elf64_Shdr s, strings;
     for (unsigned i = 1; get_section(elf, i, &s); i++) {
@@ -91,11 +92,21 @@ const char *elf_needed(const struct elf *elf, unsigned index)
         for (size_t k = 0; k + sizeof(Elf64_Dyn) <= s.sh_size; k += sizeof(Elf64_Dyn)) {
             Elf64_Dyn d;
             memcpy(&d, p + k, sizeof d);
-            if (d.d_tag == DT_NEEDED && index-- == 0)
+            if (d.d_tag == tag && index-- == 0)
                 return text_of(elf, &strings, d.d_un.d_val);
         }
     }
     return NULL;
+}
+
+const char *elf_needed(const struct elf *elf, unsigned index)
+{
+    return dynamic_text(elf, DT_NEEDED, index);
+}
+
+const char *elf_soname(const struct elf *elf)
+{
+    return dynamic_text(elf, DT_SONAME, 0);
 }
 
 unsigned elf_machine(const struct elf *elf)

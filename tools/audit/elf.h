@@ -16,6 +16,8 @@ bool elf_open(struct elf *elf, const char *path);
 void elf_close(struct elf *elf);
 /* The library that its dynamic section needs at `index`, or NULL past the last. */
 const char *elf_needed(const struct elf *elf, unsigned index);
+/* The name that it has as a library, or NULL. */
+const char *elf_soname(const struct elf *elf);
 /* A section by name; *bytes is 0 if there is none. */
 const void *elf_section(const struct elf *elf, const char *name, size_t *bytes);
 /* The name of the `index`th dynamic symbol that the file takes from others, or NULL past the

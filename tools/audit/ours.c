@@ -9,6 +9,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "tools/audit/elf.h"
+
 /* A release is what the name has behind ".so.", or begins with; "": any, and none. */
 static struct library {
     const char *stem, *release, *file;
@@ -23,6 +25,8 @@ static struct library {
     {"libcudart", "11.0", "libcudart.so.11.0", false, "", ""},
     /* the file itself: libcudart.so.11.8.89 */
     {"libcudart", "11", "libcudart.so.11.0", false, "", ""},
+    {"libcupti", "13", "libcupti.so.13", false, "", ""},
+    {"libcupti", "12", "libcupti.so.12", false, "", ""},
     {"libnvrtc", "13", "ptera-compilers/libnvrtc.so.13", true, "", ""},
     {"libnvrtc", "12", "ptera-compilers/libnvrtc.so.12", true, "", ""},
     {"libnvrtc", "11.2", "ptera-compilers/libnvrtc.so.11.2", true, "", ""},
@@ -75,13 +79,39 @@ static const char *path_of(struct library *library)
     return access(library->path, R_OK) == 0 ? library->path : NULL;
 }
 
+/* Whether it is one of them, of whatever release. */
+static bool has_stem(const char *base)
+{
+    for (size_t i = 0; i < sizeof libraries / sizeof *libraries; i++) {
+        size_t n = strlen(libraries[i].stem);
+        if (!strncmp(base, libraries[i].stem, n) && !strncmp(base + n, ".so", 3))
+            return true;
+    }
+    return false;
+}
+
+/* A file's own name for itself says the release. */
+static struct library *find_by_soname(const char *path)
+{
+    struct elf elf;
+    if (!elf_open(&elf, path))
+        return NULL;
+    const char *soname = elf_soname(&elf);
+    struct library *library = soname ? find(soname) : NULL;
+    elf_close(&elf);
+    return library;
+}
+
 static struct library *library_of(const char *name)
 {
     char real[PATH_MAX];
     struct library *library = find(base_of(name));
-    /* "libcudart.so" is a link to a file that says its release. */
-    if (!library && strchr(name, '/') && strstr(base_of(name), ".so") && realpath(name, real))
+    /* "libcudart.so" is a link to a file that says its release, or, as wheels have it, a copy. */
+    if (!library && strchr(name, '/') && strstr(base_of(name), ".so") && realpath(name, real)) {
         library = find(base_of(real));
+        if (!library && has_stem(base_of(real)))
+            library = find_by_soname(real);
+    }
     return library;
 }
 

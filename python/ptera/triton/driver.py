@@ -14,7 +14,7 @@ from triton.backends.driver import DriverBase, expand_signature, wrap_handle_ten
 from triton.runtime import _allocation
 
 import ptera
-from ptera.triton import autotuning, compiler, occupancy, tensor_map
+from ptera.triton import autotuning, compiler, occupancy, profiling, tensor_map
 from ptera.triton.device import WARP, properties
 from ptera.triton.interface import Interface
 from ptera_triton import gpu
@@ -107,8 +107,10 @@ class Launcher:
         if metadata.launch_cooperative_grid or ctas > 1:
             kernel = self._with_options(kernel)
         block = WARP * metadata.num_warps
-        launch = kernel[(grid[0] * ctas, grid[1], grid[2]), block, metadata.shared]
-        launch(*values, *scratch[: len(kernel.parameters) - len(values)])
+        shape = (grid[0] * ctas, grid[1], grid[2])
+        launch = kernel[shape, block, metadata.shared]
+        with profiling.told(kernel.name, shape, block, metadata.shared):
+            launch(*values, *scratch[: len(kernel.parameters) - len(values)])
 
     def _with_options(self, kernel: Any) -> Any:
         """The kernel with the options of its metadata, made once."""
@@ -170,6 +172,7 @@ class Driver(DriverBase):  # type: ignore[misc]
     def __init__(self) -> None:
         super().__init__()
         compiler.take_over()
+        profiling.take_over()
         self.utils = _utilities
 
     @classmethod

@@ -1,0 +1,10 @@
+# CUPTI: callbacks and records.
+file(GLOB cupti_tests CONFIGURE_DEPENDS cupti/*.c)
+foreach(source ${cupti_tests})
+  get_filename_component(name ${source} NAME_WE)
+  add_executable(cupti_${name} ${source})
+  target_link_libraries(cupti_${name} PRIVATE ptera_cupti_13 ptera_cuda Threads::Threads)
+  add_test(NAME cupti_${name} COMMAND cupti_${name})
+endforeach()
+target_sources(cupti_abi PRIVATE cupti/abi/theirs.c)
+target_link_libraries(cupti_runtime PRIVATE ptera_cudart_13)
