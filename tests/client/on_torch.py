@@ -226,6 +226,22 @@ class Networks(unittest.TestCase):
         with self.assertRaises(RuntimeError):
             handle.matmul(a, b[:, :8], c)
 
+    def test_profiler(self):
+        """PyTorch's asks CUPTI for kernels: Triton's have their names and times."""
+        from torch.profiler import ProfilerActivity, profile
+
+        double = torch.compile(lambda x: torch.sin(x) * 2)
+        x = torch.ones(4096, device="cuda")
+        double(x)
+        with profile(activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA]) as profiled:
+            double(x)
+            torch.cuda.synchronize()
+        on_device = torch.autograd.DeviceType.CUDA
+        found = [e for e in profiled.key_averages() if e.device_type == on_device]
+        found = [e for e in found if e.key.startswith("triton_")]
+        self.assertEqual([e.count for e in found], [1])
+        self.assertGreater(found[0].device_time_total, 0)
+
     def test_refuses_by_name(self):
         x = torch.ones(1, 1, 4, 4, device="cuda")
         with self.assertRaisesRegex(NotImplementedError, "aten::cudnn_convolution has no kernel"):

@@ -1,5 +1,6 @@
 """Triton without a GPU: the backend that ptera.triton is, on NumPy's arrays (no PyTorch)."""
 import io
+import json
 import os
 import subprocess
 import sys
@@ -231,6 +232,25 @@ class Triton(unittest.TestCase):
             self.assertEqual(found, most)
         with self.assertRaisesRegex(RuntimeError, "cuOccupancyMaxActiveClusters: error 912"):
             utils.cuOccupancyMaxActiveClusters(kernel.function, 0, 32)
+
+    def test_proton(self):
+        """Triton's profiler, which asks CUPTI, counts launches and times them."""
+        import triton.profiler as proton
+
+        x, out = Tensor(np.ones(256, np.float32)), Tensor(np.zeros(256, np.float32))
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "counted")
+            proton.start(path, hook="triton")
+            with proton.scope("outer"):
+                for _ in range(3):
+                    add[(2,)](x, x, out, 256, BLOCK=128)
+            proton.finalize()
+            with open(f"{path}.hatchet") as file:
+                outer = json.load(file)[0]["children"][0]
+        kernel = outer["children"][0]
+        self.assertEqual([outer["frame"]["name"], kernel["frame"]["name"]], ["outer", "add"])
+        self.assertEqual(kernel["metrics"]["count"], 3)
+        self.assertGreater(kernel["metrics"]["time (ns)"], 0)
 
     def test_hidden_device(self):
         """CUDA_VISIBLE_DEVICES hides devices from CUDA; CPU tensors need none."""
