@@ -220,6 +220,8 @@ CUresult cuLaunchKernel(CUfunction f, unsigned gx, unsigned gy, unsigned gz, uns
     die("launch");
     if (is_bug("launch_error"))
         return CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES;
+    if (is_bug("launch_unsupported"))
+        return CUDA_ERROR_NOT_SUPPORTED;
     if (is_bug("launch_lost"))
         return CUDA_SUCCESS;
     if (is_bug("launch_small"))

@@ -11,7 +11,7 @@ trap 'rm -rf "$work"' EXIT
 chapters=golden,float,atomic,chain,divide,exhaust,matrix,legacy,contract,wgmma,random,triton,mufu
 chapters=$chapters,tensor/load_3,tensor/load_5,tensor/bulk_min_u32
 chapters=$chapters,surface/suld_2d_v2_b16_zero,surface/sust_2d_v2_b32_trap
-chapters=$chapters,texture/offset_tex_3d_f32,litmus,assembler/atomics
+chapters=$chapters,texture/offset_tex_3d_f32,texture/fetch_3d_s32,litmus,assembler/atomics
 chapters=$chapters,sync/differs_all.32.ffff.0,sync/differs_elect.32.ffff.0
 
 PTERA_BROKEN=$bugs "$ptera" conform --driver "$driver" --suite "$suite" --workers 12 --timeout 60 \

@@ -24,7 +24,7 @@ bool conform_launch_made(struct worker *worker, const char *what, CUresult r, CU
     if (r == want)
         return true;
     if (r == CUDA_ERROR_NOT_SUPPORTED)
-        conform_row_tell(result, VERDICT_SKIPPED, "the driver does not support %s", what);
+        conform_row_tell(result, VERDICT_REFUSED, "the driver does not support %s", what);
     else
         conform_row_tell(result, VERDICT_DIFFERENT, "%s: %s, expected: %u", what,
                          r ? conform_driver_error(&worker->driver, r) : "made", want);
@@ -260,6 +260,6 @@ bool conform_launch_ended(const struct launch *launch, CUresult want, struct res
         conform_row_tell(result, VERDICT_DIFFERENT, "it ends, expected: fault %u", want);
     else
         result->verdict =
-            launch->ended == CUDA_ERROR_NOT_SUPPORTED ? VERDICT_SKIPPED : VERDICT_DIFFERENT;
+            launch->ended == CUDA_ERROR_NOT_SUPPORTED ? VERDICT_REFUSED : VERDICT_DIFFERENT;
     return is_wanted;
 }
