@@ -7,11 +7,11 @@
 #include "runtime/cuda/op.h"
 #include "runtime/cuda/range.h"
 
-/* Memory of the host is of the device that works on it. */
+/* Memory of the host, and managed memory, is of the device that works on it. */
 static enum pt_cu_place place_of(const void *address, CUdevice *device)
 {
     const struct pt_cu_range *range = pt_cu_range_find((uintptr_t)address);
-    if (range && pt_cu_range_is_device(address))
+    if (range && pt_cu_range_is_device(address) && range->memory != PT_CU_MANAGED)
         *device = range->device;
     switch (range ? range->memory : 0) {
     case 0:

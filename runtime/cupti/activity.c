@@ -212,6 +212,11 @@ CUptiResult cuptiActivityPopExternalCorrelationId(uint32_t kind, uint64_t *id)
     uint64_t last = externals[kind].ids[--externals[kind].n];
     if (id)
         *id = last;
+    if (!externals[kind].n) { /* a thread may end */
+        free(externals[kind].ids);
+        externals[kind].ids = NULL;
+        externals[kind].cap = 0;
+    }
     return CUPTI_SUCCESS;
 }
 

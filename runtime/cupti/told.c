@@ -215,6 +215,13 @@ static void leave(struct pt_cu_call *call)
 
 /* ---- operations ------------------------------------------------------------------------------ */
 
+/* What records of operations have in common. */
+#define COMMON(d)                                                                            \
+    .start = (d)->begun, .end = (d)->ended, .device = (uint32_t)(d)->device,                 \
+    .context = (uint32_t)(d)->context, .stream = (uint32_t)(d)->stream,                      \
+    .correlation = (d)->correlation, .graph_node = (d)->node, .graph = (uint32_t)(d)->graph, \
+    .channel = CUPTI_NO_CHANNEL
+
 static uint32_t total_local(const struct pt_cu_done *d)
 {
     uint64_t total = d->local_bytes;
@@ -228,24 +235,16 @@ static void add_kernel(const struct pt_cu_done *d, CUpti_ActivityKind kind)
     static atomic_uint_fast64_t grids;
     CUpti_ActivityKernel record = {.kind = kind,
                                    .registers = (uint16_t)d->registers,
-                                   .start = d->begun,
-                                   .end = d->ended,
                                    .completed = d->ended,
-                                   .device = (uint32_t)d->device,
-                                   .context = (uint32_t)d->context,
-                                   .stream = (uint32_t)d->stream,
                                    .shared_static = (int32_t)d->shared_static,
                                    .shared_dynamic = (int32_t)d->shared_dynamic,
                                    .local_bytes = d->local_bytes,
                                    .local_total = total_local(d),
-                                   .correlation = d->correlation,
                                    .grid_id = (int64_t)atomic_fetch_add(&grids, 1) + 1,
                                    .name = pt_cupti_names_keep(d->name),
                                    .launch_type = d->is_cooperative,
                                    .shared_executed = d->shared_static + d->shared_dynamic,
-                                   .graph_node = d->node,
-                                   .graph = (uint32_t)d->graph,
-                                   .channel = CUPTI_NO_CHANNEL,
+                                   COMMON(d),
                                    .priority = d->priority};
     record.local_total_v2 = record.local_total;
     for (int i = 0; i < 3; i++) {
@@ -278,17 +277,9 @@ static void add_peer_copy(const struct pt_cu_done *d)
                                              .to = (uint8_t)d->to,
                                              .flags = d->is_async,
                                              .bytes = d->bytes,
-                                             .start = d->begun,
-                                             .end = d->ended,
-                                             .device = (uint32_t)d->device,
-                                             .context = (uint32_t)d->context,
-                                             .stream = (uint32_t)d->stream,
                                              .from_device = (uint32_t)d->from_device,
                                              .to_device = (uint32_t)d->to_device,
-                                             .correlation = d->correlation,
-                                             .graph_node = d->node,
-                                             .graph = (uint32_t)d->graph,
-                                             .channel = CUPTI_NO_CHANNEL};
+                                             COMMON(d)};
     pt_cupti_buffer_add(&record);
 }
 
@@ -300,15 +291,7 @@ static void add_copy(const struct pt_cu_done *d)
                                          .to = (uint8_t)d->to,
                                          .flags = d->is_async,
                                          .bytes = d->bytes,
-                                         .start = d->begun,
-                                         .end = d->ended,
-                                         .device = (uint32_t)d->device,
-                                         .context = (uint32_t)d->context,
-                                         .stream = (uint32_t)d->stream,
-                                         .correlation = d->correlation,
-                                         .graph_node = d->node,
-                                         .graph = (uint32_t)d->graph,
-                                         .channel = CUPTI_NO_CHANNEL,
+                                         COMMON(d),
                                          .copies = 1};
     pt_cupti_buffer_add(&record);
 }
@@ -318,17 +301,9 @@ static void add_set(const struct pt_cu_done *d)
     const CUpti_ActivityMemset record = {.kind = CUPTI_ACTIVITY_KIND_MEMSET,
                                          .value = d->value,
                                          .bytes = d->bytes,
-                                         .start = d->begun,
-                                         .end = d->ended,
-                                         .device = (uint32_t)d->device,
-                                         .context = (uint32_t)d->context,
-                                         .stream = (uint32_t)d->stream,
-                                         .correlation = d->correlation,
                                          .flags = d->is_async,
                                          .place = (uint16_t)d->to,
-                                         .graph_node = d->node,
-                                         .graph = (uint32_t)d->graph,
-                                         .channel = CUPTI_NO_CHANNEL};
+                                         COMMON(d)};
     pt_cupti_buffer_add(&record);
 }
 

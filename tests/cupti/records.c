@@ -230,6 +230,27 @@ static void check_external(CUmodule module, CUdeviceptr p)
     forget();
 }
 
+static void check_peers(CUdeviceptr p)
+{
+    CUcontext other;
+    CUdeviceptr q = 0;
+    OK(cuDevicePrimaryCtxRetain(&other, 1));
+    OK(cuCtxPushCurrent_v2(other));
+    OK(cuMemAlloc_v2(&q, 64));
+    OK(cuCtxPopCurrent_v2(NULL));
+    forget();
+    CUPTI_OK(cuptiActivityEnable(CUPTI_ACTIVITY_KIND_MEMCPY2));
+    OK(cuMemcpyDtoD_v2(q, p, 64));
+    CUPTI_OK(cuptiActivityFlushAll(0));
+    const CUpti_ActivityMemcpyPtoP *m = find(CUPTI_ACTIVITY_KIND_MEMCPY2, 0);
+    CHECK(m && m->copy_kind == 10 && m->bytes == 64 && m->from_device == 0 && m->to_device == 1);
+    CHECK_INT(count(CUPTI_ACTIVITY_KIND_MEMCPY), 0);
+    CUPTI_OK(cuptiActivityDisable(CUPTI_ACTIVITY_KIND_MEMCPY2));
+    OK(cuMemFree_v2(q));
+    OK(cuDevicePrimaryCtxRelease_v2(1));
+    forget();
+}
+
 /* Kinds of one context, calls that are left out, the client's own clock. */
 static uint64_t own_clock(void)
 {
@@ -304,6 +325,7 @@ int main(void)
 {
     CUstream stream;
     CUdeviceptr p = 0;
+    setenv("PTERA_DEVICES", "2", 1);
     CUPTI_OK(cuptiActivityRegisterCallbacks(request, complete));
     for (unsigned i = 0; i < sizeof wanted / sizeof *wanted; i++)
         CUPTI_OK(cuptiActivityEnable(wanted[i]));
@@ -321,6 +343,7 @@ int main(void)
     check_waits(stream);
     check_graph(module, p, stream);
     check_external(module, p);
+    check_peers(p);
     check_choice(ctx, module, p);
     check_errors();
     CUPTI_OK(cuptiFinalize());
