@@ -260,6 +260,14 @@ class Triton(unittest.TestCase):
         self.assertTrue(is_done, printed)
         self.assertIn("2 passed, 0 failed", printed)
 
+    def test_driver_before_triton(self):
+        printed, is_done = run_python(
+            "-c",
+            "import ptera.triton.driver as own, triton;"
+            "assert isinstance(triton.runtime.driver.active, own.Driver)",
+        )
+        self.assertTrue(is_done, printed)
+
     def test_without_cffi(self):
         """`import triton` works; its driver says what is missing."""
         without = "import sys; sys.modules['_cffi_backend'] = None; import triton"
