@@ -213,7 +213,7 @@ def finding_at(engine: Any, index: int) -> Finding | None:
     finding, party = sized("ptera_finding"), sized("ptera_party")
     if lib.ptera_engine_finding(engine, index, finding) != lib.PTERA_OK:
         return None
-    parties = []
+    parties: list[dict[str, Any]] = []
     while lib.ptera_engine_finding_party(engine, index, len(parties), party) == lib.PTERA_OK:
         parties.append(values_of(party))
     return _finding_of(values_of(finding), parties)

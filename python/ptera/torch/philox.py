@@ -100,7 +100,7 @@ def _module() -> ptera.Module:
 
 def _threads(n: int, device: torch.device) -> int:
     gpu = torch.cuda.get_device_properties(device)
-    most = gpu.multi_processor_count * (gpu.max_threads_per_multi_processor // _BLOCK)
+    most: int = gpu.multi_processor_count * (gpu.max_threads_per_multi_processor // _BLOCK)
     return _BLOCK * min(most, -(-n // _BLOCK))
 
 
@@ -191,8 +191,8 @@ def _random_from(
 def _end_of(dtype: torch.dtype) -> int:
     """Behind the largest integer, or the last one that all before are exact with."""
     if not dtype.is_floating_point:
-        return torch.iinfo(dtype).max + 1 if dtype != torch.bool else 2
-    return round(2 / torch.finfo(dtype).eps)
+        return int(torch.iinfo(dtype).max) + 1 if dtype != torch.bool else 2
+    return round(2 / float(torch.finfo(dtype).eps))
 
 
 def _random_to(

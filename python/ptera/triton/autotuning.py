@@ -44,8 +44,9 @@ def _compile_together() -> None:
     prune, bench = Autotuner.prune_configs, Autotuner._bench
 
     def prune_configs(tuner: Any, kwargs: dict[str, Any]) -> Sequence[Any]:
-        tuner.ptera_left = prune(tuner, kwargs)
-        return tuner.ptera_left
+        left: Sequence[Any] = prune(tuner, kwargs)
+        tuner.ptera_left = left
+        return left
 
     def time_one(tuner: Any, *args: Any, config: Any, **kwargs: Any) -> Any:
         left, tuner.ptera_left = tuner.ptera_left, []
