@@ -2,7 +2,9 @@
  * libffi. */
 #include "runtime/host.h"
 
+#include <pthread.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "ir/bits.h"
@@ -11,13 +13,15 @@
 #include "runtime/fault.h"
 #include "runtime/fpenv.h"
 
-/* What ptera_function_fail says goes to the call that this thread is in. */
-struct host_call {
-    bool has_failed;
-    char text[512];
-};
-static _Thread_local struct host_call last_call;
+enum { FAILURE_BYTES = 512 };
+
+/* What ptera_function_fail said in the call that this thread is in, or was in; NULL: nothing.
+ * Behind a pointer: libraries that programs open have little room for what is a thread's own. */
+static _Thread_local const char *failure;
 static _Thread_local const struct pt_host_caller *calling; /* NULL: it is in none */
+static pthread_once_t texts_once = PTHREAD_ONCE_INIT;
+static pthread_key_t texts; /* of threads, FAILURE_BYTES each */
+static bool has_texts;
 
 /* ---- registering ----------------------------------------------------------------------------- */
 
@@ -159,20 +163,42 @@ const char *pt_host_call(const struct pt_host_link *link, const struct pt_host_c
     void *params[PT_DEVICE_BYTES]; /* each has a byte at least */
     for (unsigned i = 0; i < f->signature.n_params; i++)
         params[i] = (char *)(uintptr_t)args + link->offsets[i];
-    last_call.has_failed = false;
+    failure = NULL;
     calling = caller;
     ffi_call((ffi_cif *)(uintptr_t)&f->cif, f->code, value, params);
     calling = NULL;
     pt_fault_host_ran();
     pt_fpenv_reset();
     memcpy(result, value, link->result_bytes);
-    return last_call.has_failed ? last_call.text : NULL;
+    return failure;
+}
+
+static void make_texts(void)
+{
+    has_texts = pthread_key_create(&texts, free) == 0;
+}
+
+/* This thread's, or NULL without memory. */
+static char *failure_text(void)
+{
+    pthread_once(&texts_once, make_texts);
+    char *text = has_texts ? pthread_getspecific(texts) : NULL;
+    if (text || !has_texts)
+        return text;
+    text = malloc(FAILURE_BYTES);
+    if (text && pthread_setspecific(texts, text) != 0) {
+        free(text);
+        return NULL;
+    }
+    return text;
 }
 
 void ptera_function_fail(const char *text)
 {
-    if (!calling || !text || last_call.has_failed)
+    if (!calling || !text || failure)
         return;
-    last_call.has_failed = true;
-    snprintf(last_call.text, sizeof last_call.text, "%s", text);
+    char *copy = failure_text();
+    if (copy)
+        snprintf(copy, FAILURE_BYTES, "%s", text);
+    failure = copy ? copy : "a function of the host failed; there was no memory for what it says";
 }
