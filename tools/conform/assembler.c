@@ -55,4 +55,4 @@ static void run(struct worker *worker, const struct conform_row *row, struct res
     free(ptx);
 }
 
-const struct conform_kind conform_assembler = {"assembler", "index.tsv", 6, add, run, text};
+const struct conform_kind conform_assembler = {"assembler", "index.tsv", 6, add, run, text, false};

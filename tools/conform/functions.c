@@ -109,4 +109,4 @@ static void run(struct worker *worker, const struct conform_row *row, struct res
     free(out);
 }
 
-const struct conform_kind conform_functions = {"functions", "index.tsv", 1, add, run, text};
+const struct conform_kind conform_functions = {"functions", "index.tsv", 1, add, run, text, false};

@@ -78,5 +78,5 @@ static void run(struct worker *worker, const struct conform_row *row, struct res
     free(out);
 }
 
-const struct conform_kind conform_hashes = {"hashes", "index.tsv", 9,
-                                            add,      run,         conform_kernel_text};
+const struct conform_kind conform_hashes = {"hashes", "index.tsv",         9,    add,
+                                            run,      conform_kernel_text, false};

@@ -145,4 +145,4 @@ static void run(struct worker *worker, const struct conform_row *row, struct res
         free(launch.buffer[i].to);
 }
 
-const struct conform_kind conform_launches = {"launches", "index.tsv", 1, add, run, text};
+const struct conform_kind conform_launches = {"launches", "index.tsv", 1, add, run, text, false};

@@ -110,4 +110,4 @@ static void run(struct worker *worker, const struct conform_row *row, struct res
     free(out);
 }
 
-const struct conform_kind conform_litmus = {"litmus", "index.tsv", 11, add, run, text};
+const struct conform_kind conform_litmus = {"litmus", "index.tsv", 11, add, run, text, false};

@@ -101,4 +101,4 @@ static void run(struct worker *worker, const struct conform_row *row, struct res
     free(out[1]);
 }
 
-const struct conform_kind conform_random = {"random", "digests.tsv", 3, add, run, text};
+const struct conform_kind conform_random = {"random", "digests.tsv", 3, add, run, text, false};

@@ -124,4 +124,4 @@ static void run(struct worker *worker, const struct conform_row *row, struct res
     judge(job, &launch, out, result);
 }
 
-const struct conform_kind conform_sync = {"sync", "sync.tsv", 6, add, run, text};
+const struct conform_kind conform_sync = {"sync", "sync.tsv", 6, add, run, text, false};

@@ -122,4 +122,5 @@ static void run(struct worker *worker, const struct conform_row *row, struct res
     free(out);
 }
 
-const struct conform_kind conform_words = {"words", "index.tsv", 9, add, run, conform_kernel_text};
+const struct conform_kind conform_words = {"words", "index.tsv",         9,    add,
+                                           run,     conform_kernel_text, false};
