@@ -142,7 +142,7 @@ static bool check_guard(struct pt_parser *p, const struct pt_token *name,
                         const struct pt_insn *insn, uint32_t len)
 {
     const struct pt_func *f = pt_token_func(p);
-    return insn->guard == PT_NONE ||
+    return insn->guard == PT_NONE || !insn->n_operands ||
            pt_check_guard(&(struct pt_check){p->m, f, pt_insn_form(p->m, insn),
                                              &f->operands.v[insn->operands], insn->n_operands,
                                              name->line, name->col, len});
