@@ -48,20 +48,22 @@ static uint32_t form_spaces(const struct pt_form *form)
     return bit(PT_SPACE_GLOBAL) | bit(PT_SPACE_SHARED) | bit(PT_SPACE_LOCAL);
 }
 
-static bool is_input(const struct pt_func *f, uint32_t symbol)
+static bool has(const uint32_t *symbols, uint32_t n, uint32_t symbol)
 {
-    for (uint32_t i = 0; i < f->params.n; i++)
-        if (f->params.v[i] == symbol)
+    for (uint32_t i = 0; i < n; i++)
+        if (symbols[i] == symbol)
             return true;
     return false;
 }
 
+static bool is_input(const struct pt_func *f, uint32_t symbol)
+{
+    return has(f->params.v, f->params.n, symbol);
+}
+
 static bool is_result(const struct pt_func *f, uint32_t symbol)
 {
-    for (uint32_t i = 0; i < f->results.n; i++)
-        if (f->results.v[i] == symbol)
-            return true;
-    return false;
+    return has(f->results.v, f->results.n, symbol);
 }
 
 /* Neither the function's own: one that it passes to others. */
@@ -123,16 +125,21 @@ static bool address_fits(const struct pt_check *c, uint32_t spaces, const struct
     return s->space != PT_SPACE_PARAM || parameter_fits(c, o->index);
 }
 
+/* The address that operand `i` is, or NULL. */
+static const struct pt_operand *address(const struct pt_check *c, uint32_t i)
+{
+    const struct pt_operand *o = &c->operands[i];
+    if (o->kind == PT_OPND_MEM && o->imm == 1)
+        return &c->f->operands.v[o->index];
+    return o->kind == PT_OPND_SYM ? o : NULL;
+}
+
 static bool addresses_fit(const struct pt_check *c)
 {
     uint32_t spaces = form_spaces(c->form);
     for (uint32_t i = 0; i < c->n_operands && spaces; i++) {
-        const struct pt_operand *o = &c->operands[i];
-        if (o->kind == PT_OPND_MEM && o->imm == 1)
-            o = &c->f->operands.v[o->index];
-        else if (o->kind != PT_OPND_SYM)
-            continue;
-        if (!address_fits(c, spaces, o, i))
+        const struct pt_operand *o = address(c, i);
+        if (o && !address_fits(c, spaces, o, i))
             return false;
     }
     return true;
@@ -185,10 +192,8 @@ bool pt_check_operands(const struct pt_check *c)
 bool pt_check_guard(const struct pt_check *c)
 {
     for (uint32_t i = 0; i < c->n_operands; i++) {
-        const struct pt_operand *o = &c->operands[i];
-        if (o->kind == PT_OPND_MEM && o->imm == 1)
-            o = &c->f->operands.v[o->index];
-        if (o->kind == PT_OPND_SYM && is_passed(c, o->index))
+        const struct pt_operand *o = address(c, i);
+        if (o && o->kind == PT_OPND_SYM && is_passed(c, o->index))
             return error(c, "'%s' of '%s', a parameter of calls, cannot have a guard",
                          c->form->spelling, c->m->symbols.v[o->index].name);
     }

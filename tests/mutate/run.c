@@ -526,7 +526,7 @@ static enum kernel_kind find_excuse(const struct trial *t, const struct outcome 
     return reads_clocks(t) ? KERNEL_CLOCK : has_races(t) ? KERNEL_ORDER : KERNEL_COMPARED;
 }
 
-/* Runs it as code that may be native: again, where its compilation left it no time. */
+/* Again, where its compilation left it no time. */
 static struct outcome run_native(const struct trial *t, const struct way *way, bool must_end)
 {
     struct run_options patient = *t->options;
@@ -540,6 +540,7 @@ static struct outcome run_native(const struct trial *t, const struct way *way, b
     return run_way(&again, way);
 }
 
+/* Runs it as code that may be native: what it leaves is what the interpreter left. */
 static void run_alike(const struct trial *t, const struct way *way, const struct outcome *first,
                       bool must_agree)
 {
