@@ -74,7 +74,7 @@ static const struct family {
 } families[] = {
     {put_local, 100, true}, {put_atomic, 170, false}, {put_exit, 700, false},
     {put_if, 700, false},    {put_loop, 420, false},   {put_jump, 200, false},
-    {put_hash, 1200, false},
+    {put_hash, 3000, false},
 };
 
 /* The caller frees it. */

@@ -201,6 +201,25 @@ static void go_apart(const struct jit_gen *g, uint32_t block)
     LLVMBuildBr(g->j->code->b, g->code->part[block]);
 }
 
+/* Code for where tests do not hold, up to `after` or to where one of the accesses tested fails. */
+static bool run_distrusting(const struct jit *j, const struct jit_access_tests *tests,
+                            const uint32_t *insns, uint32_t n, LLVMValueRef *masks,
+                            LLVMBasicBlockRef after)
+{
+    struct jit at = *j;
+    at.distrusted = tests->trusted;
+    if (masks[0] || !tests->n_to_fault) {
+        bool ok = jit_block_emit(&at, insns, n, masks);
+        LLVMBuildBr(j->code->b, after);
+        return ok;
+    }
+    if (!jit_block_emit(&at, insns, tests->n_to_fault - 1, masks))
+        return false;
+    jit_visit_insn(&at, insns[tests->n_to_fault - 1]);
+    jit_access_path_fail(&at);
+    return true;
+}
+
 /* A block that touches memory comes in up to three versions: plain accesses where all lanes are on
  * and the tests of addresses hold; masked ones where the tests hold; and one for everything
  * else. */
@@ -210,7 +229,6 @@ static bool run_block(const struct jit_gen *g, uint32_t block)
     const struct jit *j = &at;
     LLVMValueRef masks[JIT_COPIES] = {0}, none[JIT_COPIES] = {0}, all = lanes_of_all(g);
     bool is_one = all && (g->code->whole[block] || j->only_rewrites); /* this is for some lanes */
-    uint64_t *trusted;
     for (unsigned u = 0; u < j->facts->copies; u++)
         masks[u] = g->active[u] ? jit_flow_mask(j, g->active[u]) : NULL;
     struct jit_order o = jit_block_order_find(j->facts, block, j->low != NULL);
@@ -222,33 +240,29 @@ static bool run_block(const struct jit_gen *g, uint32_t block)
     if (!jit_block_emit(j, o.insns, o.n_early, masks))
         return false;
     uint32_t *late = o.insns + o.n_early, n_late = o.n - o.n_early;
-    LLVMValueRef good = jit_access_path_test_all(j, &o, &trusted);
-    if (!all && !good) {
+    struct jit_access_tests tests = jit_access_path_test_all(j, &o);
+    if (!all && !tests.good) {
         if (may_go_apart)
             jit_coverage_add_block(j, block, masks);
-        at.trusted = trusted;
+        at.trusted = tests.trusted;
         jit_interleave_find(&at, late, n_late);
         return jit_block_emit(&at, late, n_late, masks);
     }
     LLVMBasicBlockRef after = jit_new_block(j, "after");
     at.is_version = true;
-    if (good) { /* the tests hold, or each lane of each access is on its own: it is rare */
+    if (tests.good) { /* they hold, or each lane of each access is on its own: it is rare */
         LLVMBasicBlockRef slow = jit_new_block(j, "slow"), tested = jit_new_block(j, "tested");
-        jit_branch_mostly(j, good, tested, slow);
+        jit_branch_mostly(j, tests.good, tested, slow);
         jit_continue_in(j, slow);
-        struct jit distrusting = at;
-        distrusting.distrusted = trusted;
         if (may_go_apart)
             go_apart(g, block);
-        else if (jit_block_emit(&distrusting, late, n_late, masks))
-            LLVMBuildBr(j->code->b, after);
-        else
+        else if (!run_distrusting(&at, &tests, late, n_late, masks, after))
             return false;
         jit_continue_in(j, tested);
     }
     if (may_go_apart)
         jit_coverage_add_block(j, block, masks);
-    at.trusted = trusted;
+    at.trusted = tests.trusted;
     bool has_strands =
         !is_one && are_trusted(j, late, n_late) && jit_chain_split_pays(j, late, n_late);
     if (!has_strands)

@@ -232,12 +232,12 @@ bool jit_superblock_emit(struct jit_gen *g, uint32_t from)
     struct jit at_guard = *j;
     LLVMValueRef pass = ok ? all_pass(g, &t, &at_guard) : NULL;
     if (pass) {
-        uint64_t *trusted;
+        struct jit_access_tests tests = jit_access_path_test_all(&at_guard, &t.order);
         LLVMBasicBlockRef straight = jit_new_block(j, "straight"), others = jit_new_block(j, "");
-        pass = and_if(j, pass, jit_access_path_test_all(&at_guard, &t.order, &trusted));
+        pass = and_if(j, pass, tests.good);
         LLVMBuildCondBr(j->code->b, pass, straight, others);
         jit_continue_in(j, straight);
-        ok = run_straight(g, &t, trusted);
+        ok = run_straight(g, &t, tests.trusted);
         jit_continue_in(j, others);
     }
     return ok;

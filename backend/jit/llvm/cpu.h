@@ -6,17 +6,18 @@
 
 /* What code may assume, and what is worth its while. */
 struct jit_cpu {
-    const char *level; /* "v2", "v3", "v4", "aarch64" */
-    bool (*is_host)(void); /* NULL, or whether this host can be it */
-    const char *llvm_cpu;       /* whose instructions LLVM takes */
-    const char *llvm_features;  /* more, or fewer */
-    unsigned vector_bytes;      /* of a register; a chunk has that many lanes of 32 bits */
-    unsigned vector_registers;  /* that values may take */
-    unsigned shuffle_bytes;     /* of a vector within which elements go anywhere at once */
-    bool has_mask_registers;    /* vectors of i1 live in registers of their own */
-    bool has_masked_access;     /* loads and stores of some lanes of a vector */
-    bool has_fast_masked_store; /* such stores take little more than plain ones */
-    bool has_gather;            /* gathers and scatters are faster than lanes one by one */
+    const char *level;           /* "v2", "v3", "v4", "aarch64" */
+    bool (*is_host)(void);       /* NULL, or whether this host can be it */
+    const char *llvm_cpu;        /* whose instructions LLVM takes */
+    const char *llvm_features;   /* more, or fewer */
+    unsigned vector_bytes;       /* of a register; a chunk has that many lanes of 32 bits */
+    unsigned vector_registers;   /* that values may take */
+    unsigned shuffle_bytes;      /* of a vector within which elements go anywhere at once */
+    bool has_mask_registers;     /* vectors of i1 live in registers of their own */
+    bool has_masked_access;      /* loads and stores of some lanes of a vector */
+    bool has_fast_masked_store;  /* such stores take little more than plain ones */
+    bool has_gather;             /* gathers and scatters are faster than lanes one by one */
+    bool has_slow_gather;        /* gathers are slower, but less code */
     bool multiplies_every_other; /* lanes of 32 bits of a vector, to products of 64 bits */
     bool has_fma;
     bool has_f16_conversion;

@@ -270,6 +270,11 @@ bool jit_access_is_trusted(const struct jit *j)
     return j->trusted && jit_set_has(j->trusted, (uint32_t)(j->insn - j->unit->f->insns.v));
 }
 
+bool jit_access_is_distrusted(const struct jit *j)
+{
+    return j->distrusted && jit_set_has(j->distrusted, (uint32_t)(j->insn - j->unit->f->insns.v));
+}
+
 void jit_access_check_one(const struct jit *j, const struct jit_access *a, unsigned copy,
                           LLVMValueRef address)
 {

@@ -87,6 +87,9 @@ LLVMValueRef jit_access_misaligned(const struct jit *j, const struct jit_access 
 /* j->insn's accesses have been tested: see jit_access_path_test. */
 bool jit_access_is_trusted(const struct jit *j);
 
+/* They have been tested, and some failed: this is code that hardly ever runs. */
+bool jit_access_is_distrusted(const struct jit *j);
+
 /* Misaligned addresses fail: one of all lanes of a copy and those behind that share it, or of those
  * in the mask (NULL: all). The report leaves them out: held until then, they would take registers
  * where nothing fails. */

@@ -11,6 +11,7 @@
 #include "backend/jit/jit.h"
 #include "backend/jit/llvm/build.h"
 #include "backend/jit/llvm/check.h"
+#include "backend/jit/llvm/fault.h"
 #include "backend/jit/memory/access.h"
 #include "backend/jit/memory/contiguous.h"
 #include "backend/jit/memory/gather.h"
@@ -197,11 +198,6 @@ static bool is_even(const struct jit_access *a, int64_t stride)
     return stride % (int64_t)(a->bytes * a->n) == 0;
 }
 
-static bool is_distrusted(const struct jit *j)
-{
-    return j->distrusted && jit_set_has(j->distrusted, (uint32_t)(j->insn - j->unit->f->insns.v));
-}
-
 /* What a row of threads before, of the same group, has loaded. */
 static bool take_loaded(const struct jit *j, const struct jit_access *a, unsigned copy,
                         LLVMValueRef *v)
@@ -238,11 +234,11 @@ static void access_chunk(const struct jit *j, const struct jit_access *a, unsign
         jit_local_rows_access(j, a, copy, is_one, v);
     else if (shape == JIT_SCALAR)
         load_uniform(j, a, copy, runs_at_all(j, copy), v);
-    else if (shape == JIT_AFFINE && is_even(a, stride) && !is_distrusted(j) &&
+    else if (shape == JIT_AFFINE && is_even(a, stride) && !jit_access_is_distrusted(j) &&
              (!j->mask[copy] || stride == (int64_t)(a->bytes * a->n)))
         access_affine(j, a, copy, v);
-    else if (!take_loaded(j, a, copy, v) &&
-             (shape != JIT_VECTOR || is_distrusted(j) || !jit_lane_permute_access(j, a, copy, v)))
+    else if (!take_loaded(j, a, copy, v) && (shape != JIT_VECTOR || jit_access_is_distrusted(j) ||
+                                             !jit_lane_permute_access(j, a, copy, v)))
         jit_gather_access(j, a, copy, v);
     for (unsigned i = 0; a->is_load && i < a->n; i++)
         jit_registers_write(j, &a->values[i], copy, v[i], shape == JIT_SCALAR ? 1 : j->unit->width,
@@ -452,24 +448,85 @@ bool jit_access_path_emit(const struct jit *j)
     return true;
 }
 
-LLVMValueRef jit_access_path_test_all(const struct jit *j, const struct jit_order *o,
-                                      uint64_t **trusted)
+/* ---- tests of a list ------------------------------------------------------------------------- */
+
+/* The test of j->insn's accesses, which all lanes do, looks at nothing but their alignment. */
+static bool rests_on_alignment(const struct jit *j, const struct jit_access *a)
 {
-    LLVMValueRef all = NULL;
+    int64_t stride;
+    return !j->insn->guard && jit_def_use_shape(j->facts, a->base, &stride) != JIT_VECTOR &&
+           (a->base->kind != PT_OPND_REG || !j->facts->regs[a->base->index].fits[0]) &&
+           !jit_contiguous_is_rewriting(j, a);
+}
+
+/* Accesses tested for nothing but their alignment, each of an alignment of its own. */
+struct aligned {
+    struct jit_access a[8];
+    unsigned n;
+};
+
+/* Where one of them is aligned this one is, too. */
+static bool is_aligned_as_one(const struct aligned *seen, const struct jit_access *a)
+{
+    unsigned size = a->bytes * a->n;
+    for (unsigned i = 0; i < seen->n; i++) {
+        const struct jit_access *b = &seen->a[i];
+        if (a->base->kind == PT_OPND_REG && b->base->kind == PT_OPND_REG &&
+            a->base->index == b->base->index && a->space == b->space && a->window == b->window &&
+            size == b->bytes * b->n && (a->base->imm - b->base->imm) % (int64_t)size == 0)
+            return true;
+    }
+    return false;
+}
+
+/* Adds the test of the late instruction `at` of them, at->insn. */
+static void add_test(const struct jit *at, uint32_t late, LLVMValueRef test, struct aligned *seen,
+                     struct jit_access_tests *tests)
+{
+    struct jit_access a;
+    bool is_plain = jit_access_try_describe(at, &a) && rests_on_alignment(at, &a);
+    if (is_plain && is_aligned_as_one(seen, &a))
+        return;
+    if (is_plain && seen->n < sizeof seen->a / sizeof *seen->a)
+        seen->a[seen->n++] = a;
+    tests->good = tests->good ? LLVMBuildAnd(at->code->b, tests->good, test, "") : test;
+    tests->n_to_fault = is_plain && tests->n_to_fault != UINT32_MAX ? late + 1 : UINT32_MAX;
+}
+
+struct jit_access_tests jit_access_path_test_all(const struct jit *j, const struct jit_order *o)
+{
+    size_t words = pt_bit_words(j->unit->f->insns.n);
+    struct jit_access_tests tests = {.trusted = pt_arena_alloc(j->unit->arena, words * 8)};
+    struct aligned seen = {.n = 0};
     struct jit at = *j;
     uint64_t *written =
         pt_arena_alloc(j->unit->arena, pt_bit_words(j->unit->f->regs.n) * sizeof *written);
-    *trusted = pt_arena_alloc(j->unit->arena, pt_bit_words(j->unit->f->insns.n) * sizeof **trusted);
-    at.trusted = *trusted;
+    at.trusted = tests.trusted;
     for (uint32_t i = o->n_early; i < o->n; i++) {
         LLVMValueRef test = NULL;
         jit_visit_insn(&at, o->insns[i]);
         if (jit_access_path_test(&at, written, &test))
-            jit_set_add(*trusted, o->insns[i]);
+            jit_set_add(tests.trusted, o->insns[i]);
         if (test)
-            all = all ? LLVMBuildAnd(j->code->b, all, test, "") : test;
+            add_test(&at, i - o->n_early, test, &seen, &tests);
         pt_insn_regs(j->unit->m, j->unit->f, at.insn, jit_def_use_note_write, written);
     }
     jit_interleave_find(&at, o->insns + o->n_early, o->n - o->n_early);
-    return jit_structure_test(&at, all);
+    LLVMValueRef good = jit_structure_test(&at, tests.good);
+    if (good != tests.good || tests.n_to_fault == UINT32_MAX ||
+        jit_is_checked(j->unit)) /* each access has its own check in front */
+        tests.n_to_fault = 0;
+    tests.good = good;
+    return tests;
+}
+
+void jit_access_path_fail(const struct jit *j)
+{
+    struct jit_access a;
+    jit_access_try_describe(j, &a);
+    unsigned n = jit_def_use_is_per_copy(j->facts, a.base) ? j->facts->copies : 1;
+    const struct jit_blame last = {.first = n - 1, .n = j->facts->copies - (n - 1)};
+    for (unsigned u = 0; u < n - 1; u++)
+        jit_access_check_one(j, &a, u, jit_access_address(j, &a, u, 1));
+    jit_fault_raise(j, PT_FAULT_MISALIGNED, &last);
 }

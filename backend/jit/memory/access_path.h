@@ -5,9 +5,19 @@
 #include "backend/jit/analysis/block_order.h"
 #include "backend/jit/jit.h"
 
-/* Tests all accesses that can be tested at once: `trusted` are they. NULL if there are none. */
-LLVMValueRef jit_access_path_test_all(const struct jit *j, const struct jit_order *o,
-                                      uint64_t **trusted);
+/* What all accesses of a list that can be tested at once rest on. */
+struct jit_access_tests {
+    LLVMValueRef good; /* i1: it holds; NULL: nothing is tested */
+    uint64_t *trusted; /* the accesses */
+    /* Where it does not hold and all lanes run, one of so many first of the late instructions is
+     * misaligned, at the latest the last of them; 0: not known. */
+    uint32_t n_to_fault;
+};
+
+struct jit_access_tests jit_access_path_test_all(const struct jit *j, const struct jit_order *o);
+
+/* The launch fails at j->insn, the last of those: leaves the function. */
+void jit_access_path_fail(const struct jit *j);
 
 /* Ld, st and their kind: false with unit->why set. */
 bool jit_access_path_emit(const struct jit *j);

@@ -74,6 +74,8 @@ static bool has_gather(const struct jit *j, const struct jit_access *a, LLVMValu
 {
     bool is_near = a->space == PT_SPACE_SHARED && !mask;
     bool scatters = a->n == 1 && !(is_near && j->unit->machine->scatters_slowly);
+    if (a->is_load && j->unit->cpu->has_slow_gather && jit_access_is_distrusted(j))
+        return a->bytes == 4 || a->bytes == 8;
     return j->unit->cpu->has_gather && (a->bytes == 4 || a->bytes == 8) && (a->is_load || scatters);
 }
 
