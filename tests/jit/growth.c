@@ -18,8 +18,10 @@ static const char tail[] = "END:\nmov.u32 %r0, %tid.x; mad.wide.u32 %b, %r0, 4, 
 static int put_local(char *out, unsigned i, unsigned n)
 {
     (void)n;
-    return sprintf(out, "st.local.u32 [l+%u], %%r1; ld.local.u32 %%r2, [l+%u]; "
-                        "add.u32 %%r1, %%r1, %%r2;\n", 4 * i, 4 * (i * 7 % (i + 1)));
+    return sprintf(out,
+                   "st.local.u32 [l+%u], %%r1; ld.local.u32 %%r2, [l+%u]; "
+                   "add.u32 %%r1, %%r1, %%r2;\n",
+                   4 * i, 4 * (i * 7 % (i + 1)));
 }
 
 static int put_atomic(char *out, unsigned i, unsigned n)
@@ -30,31 +32,39 @@ static int put_atomic(char *out, unsigned i, unsigned n)
 
 static int put_exit(char *out, unsigned i, unsigned n)
 {
-    return sprintf(out, "setp.eq.u32 %%p1, %%r1, %u; @%%p1 bra END; "
-                        "add.u32 %%r1, %%r1, %u;\n", i + n, i % 3);
+    return sprintf(out,
+                   "setp.eq.u32 %%p1, %%r1, %u; @%%p1 bra END; "
+                   "add.u32 %%r1, %%r1, %u;\n",
+                   i + n, i % 3);
 }
 
 static int put_if(char *out, unsigned i, unsigned n)
 {
     if (i < n / 2)
-        return sprintf(out, "setp.gt.u32 %%p1, %%r1, %u; @%%p1 bra L%u; "
-                            "add.u32 %%r2, %%r2, 1;\n", i % 64, i);
+        return sprintf(out,
+                       "setp.gt.u32 %%p1, %%r1, %u; @%%p1 bra L%u; "
+                       "add.u32 %%r2, %%r2, 1;\n",
+                       i % 64, i);
     return sprintf(out, "L%u: add.u32 %%r1, %%r1, %%r2;\n", n - 1 - i);
 }
 
 static int put_loop(char *out, unsigned i, unsigned n)
 {
     (void)n;
-    return sprintf(out, "mov.u32 %%r5, 0; L%u: add.u32 %%r5, %%r5, 1; add.u32 %%r1, %%r1, %%r5; "
-                        "setp.lt.u32 %%p1, %%r5, 2; @%%p1 bra L%u;\n", i, i);
+    return sprintf(out,
+                   "mov.u32 %%r5, 0; L%u: add.u32 %%r5, %%r5, 1; add.u32 %%r1, %%r1, %%r5; "
+                   "setp.lt.u32 %%p1, %%r5, 2; @%%p1 bra L%u;\n",
+                   i, i);
 }
 
 static int put_jump(char *out, unsigned i, unsigned n)
 {
-    return sprintf(out, "L%u: add.u32 %%r9, %%r9, 1; add.u32 %%r1, %%r1, %%r9; "
-                        "and.b32 %%r5, %%r1, 7; setp.eq.u32 %%p1, %%r5, %u; "
-                        "setp.gt.u32 %%p2, %%r9, %u; @%%p2 bra END; "
-                        "@%%p1 bra L%u;\n", i, i % 8, 4 * n, (i * 7919 + 13) % n);
+    return sprintf(out,
+                   "L%u: add.u32 %%r9, %%r9, 1; add.u32 %%r1, %%r1, %%r9; "
+                   "and.b32 %%r5, %%r1, 7; setp.eq.u32 %%p1, %%r5, %u; "
+                   "setp.gt.u32 %%p2, %%r9, %u; @%%p2 bra END; "
+                   "@%%p1 bra L%u;\n",
+                   i, i % 8, 4 * n, (i * 7919 + 13) % n);
 }
 
 static int put_hash(char *out, unsigned i, unsigned n)
@@ -72,9 +82,8 @@ static const struct family {
     unsigned n; /* so many lines are enough for few passes */
     bool has_local;
 } families[] = {
-    {put_local, 100, true}, {put_atomic, 170, false}, {put_exit, 700, false},
-    {put_if, 700, false},    {put_loop, 420, false},   {put_jump, 200, false},
-    {put_hash, 3000, false},
+    {put_local, 100, true}, {put_atomic, 170, false}, {put_exit, 700, false},  {put_if, 700, false},
+    {put_loop, 420, false}, {put_jump, 200, false},   {put_hash, 3000, false},
 };
 
 /* The caller frees it. */
