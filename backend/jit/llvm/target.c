@@ -11,6 +11,7 @@
 
 #include "backend/jit/jit.h"
 #include "backend/jit/llvm/build.h"
+#include "backend/jit/llvm/byte_sums.h"
 #include "backend/jit/llvm/code_size.h"
 #include "backend/jit/llvm/cpu.h"
 #include "backend/jit/llvm/lazy_nan.h"
@@ -101,6 +102,7 @@ static void run_all_passes(struct jit_code *code, LLVMTargetMachineRef machine)
 {
     bool has_loads = jit_code_size_count(code) < JIT_GVN_INSNS;
     run_passes(code, machine, "function(" FIRST ")");
+    jit_byte_sums_narrow(code);
     if (count_decided(code) > JIT_DECIDED_BRANCHES)
         run_passes(code, machine, "function(simplifycfg)");
     run_passes(code, machine,
