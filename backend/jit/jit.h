@@ -196,6 +196,7 @@ struct jit {
     /* Instructions whose accesses have been tested (jit_access_path_test), and those of which not
      * all tests hold; NULL: none. */
     uint64_t *trusted, *distrusted;
+    struct jit_stream *stream; /* of the store's chunks together (nontemporal.h); NULL: of each */
     const struct jit_interleaved *interleaved; /* accesses that become one; NULL: none */
     struct jit_overlap *overlaps;              /* loads that share elements; NULL: none */
     const struct jit_structure *structures;    /* accesses that run as one; NULL: none */

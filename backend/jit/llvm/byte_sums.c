@@ -43,11 +43,17 @@ struct block {
     unsigned n;
 };
 
-/* Two sums as one: `b` is behind `a` in the block. of[k]: the term of b that goes with a's. */
+/* Two sums as one: `b` is behind `a` in the block. Terms that go together have one number. */
 struct pair {
-    const struct sum *a, *b;
+    struct sum *a, *b;
     bool is_words; /* the bytes of words, else those of two chunks */
-    unsigned of[MOST_TERMS];
+    unsigned of_a[MOST_TERMS], of_b[MOST_TERMS];
+};
+
+/* Pairs that are summed term by term, as they are of the same words. */
+struct group {
+    struct pair pairs[2];
+    unsigned n;
 };
 
 static bool is_op(LLVMValueRef v, LLVMOpcode opcode)
@@ -284,19 +290,19 @@ static bool are_chunks(const struct block *k, struct pair *p)
         const struct term *x = &p->a->terms[n], *y = &p->b->terms[n];
         if (x->factor != y->factor || !is_loaded(k, x->byte.of) || !is_loaded(k, y->byte.of))
             return false;
-        p->of[n] = n;
+        p->of_a[n] = p->of_b[n] = n;
     }
     p->is_words = false;
     return true;
 }
 
-static bool find_half(struct pair *p, unsigned n)
+/* The term of a sum of a byte of the same word with the same factor, `apart` from that of `x`. */
+static bool find_term(const struct sum *s, const struct term *x, unsigned apart, unsigned *n)
 {
-    const struct term *x = &p->a->terms[n];
-    for (p->of[n] = 0; p->of[n] < p->b->n; p->of[n]++) {
-        const struct term *y = &p->b->terms[p->of[n]];
+    for (*n = 0; *n < s->n; ++*n) {
+        const struct term *y = &s->terms[*n];
         if (x->byte.of == y->byte.of && x->factor == y->factor &&
-            (x->byte.place ^ 2) == y->byte.place)
+            (x->byte.place ^ apart) == y->byte.place)
             return true;
     }
     return false;
@@ -304,21 +310,47 @@ static bool find_half(struct pair *p, unsigned n)
 
 static bool are_words(const struct block *k, struct pair *p)
 {
-    for (unsigned n = 0; n < p->a->n; n++)
-        if (!is_lanes(k, LLVMTypeOf(p->a->terms[n].byte.of), 32) ||
-            (p->a->terms[n].byte.place & 2) != (p->a->terms[0].byte.place & 2) || !find_half(p, n))
+    for (unsigned n = 0; n < p->a->n; n++) {
+        const struct term *x = &p->a->terms[n];
+        if (!is_lanes(k, LLVMTypeOf(x->byte.of), 32) ||
+            (x->byte.place & 2) != (p->a->terms[0].byte.place & 2) ||
+            !find_term(p->b, x, 2, &p->of_b[n]))
             return false;
+        p->of_a[n] = n;
+    }
     p->is_words = true;
     return true;
+}
+
+/* The other two bytes of the same words. */
+static bool are_other_words(const struct pair *p, struct pair *q)
+{
+    for (unsigned n = 0; n < p->a->n; n++) {
+        const struct term *x = &p->a->terms[n];
+        if (!find_term(q->a, x, 1, &q->of_a[n]) && !find_term(q->a, x, 3, &q->of_a[n]))
+            return false;
+        if (!find_term(q->b, &q->a->terms[q->of_a[n]], 2, &q->of_b[n]))
+            return false;
+    }
+    return true;
+}
+
+static bool reads(LLVMValueRef i, LLVMValueRef v)
+{
+    for (unsigned n = 0; n < (unsigned)LLVMGetNumOperands(i); n++)
+        if (LLVMGetOperand(i, n) == v)
+            return true;
+    return false;
 }
 
 /* What both give is there behind `b`: nobody reads `a` before. */
 static bool can_wait(const struct sum *a, const struct sum *b)
 {
+    if (a == b)
+        return true;
     for (LLVMValueRef i = LLVMGetNextInstruction(a->is); i != b->is; i = LLVMGetNextInstruction(i))
-        for (unsigned n = 0; n < (unsigned)LLVMGetNumOperands(i); n++)
-            if (LLVMGetOperand(i, n) == a->is)
-                return false;
+        if (reads(i, a->is))
+            return false;
     return true;
 }
 
@@ -401,7 +433,7 @@ static LLVMValueRef leaf(const struct jit *at, const struct pair *p, unsigned n)
 {
     LLVMBuilderRef b = at->code->b;
     LLVMTypeRef type = narrow_type(at);
-    struct byte x = p->a->terms[n].byte, y = p->b->terms[p->of[n]].byte;
+    struct byte x = p->a->terms[p->of_a[n]].byte, y = p->b->terms[p->of_b[n]].byte;
     if (!p->is_words)
         return LLVMBuildZExt(b, both_chunks(at, x.of, y.of), type, "");
     LLVMValueRef halves = LLVMBuildBitCast(b, x.of, type, "");
@@ -410,18 +442,19 @@ static LLVMValueRef leaf(const struct jit *at, const struct pair *p, unsigned n)
 }
 
 /* All that is multiplied by the same number, or less that. */
-static LLVMValueRef sum_of_factor(const struct jit *at, const struct pair *p, int32_t factor)
+static void sum_of_factor(const struct jit *at, const struct group *g, int32_t factor,
+                          LLVMValueRef *sum)
 {
+    const struct sum *s = g->pairs[0].a;
     LLVMBuilderRef b = at->code->b;
-    LLVMTypeRef type = narrow_type(at);
-    LLVMValueRef sum = NULL;
-    for (unsigned n = 0; n < p->a->n; n++)
-        if (p->a->terms[n].factor == factor)
-            sum = sum ? LLVMBuildAdd(b, sum, leaf(at, p, n), "") : leaf(at, p, n);
-    for (unsigned n = 0; n < p->a->n; n++)
-        if (p->a->terms[n].factor == -factor)
-            sum = LLVMBuildSub(b, sum ? sum : LLVMConstNull(type), leaf(at, p, n), "");
-    return sum;
+    for (unsigned i = 0; i < g->n; i++)
+        sum[i] = LLVMConstNull(narrow_type(at));
+    for (unsigned n = 0; n < s->n; n++)
+        for (unsigned i = 0; i < g->n && s->terms[n].factor == factor; i++)
+            sum[i] = LLVMBuildAdd(b, sum[i], leaf(at, &g->pairs[i], n), "");
+    for (unsigned n = 0; n < s->n; n++)
+        for (unsigned i = 0; i < g->n && s->terms[n].factor == -factor; i++)
+            sum[i] = LLVMBuildSub(b, sum[i], leaf(at, &g->pairs[i], n), "");
 }
 
 static bool is_first_of_factor(const struct sum *s, unsigned n)
@@ -433,21 +466,24 @@ static bool is_first_of_factor(const struct sum *s, unsigned n)
     return factor != 0;
 }
 
-static LLVMValueRef add_up(const struct jit *at, const struct pair *p)
+static void add_up(const struct jit *at, const struct group *g, LLVMValueRef *total)
 {
+    const struct sum *s = g->pairs[0].a;
     LLVMBuilderRef b = at->code->b;
     LLVMTypeRef type = narrow_type(at);
-    LLVMValueRef total = jit_const(type, (uint64_t)p->a->constant & 65535);
-    for (unsigned n = 0; n < p->a->n; n++) {
-        if (!is_first_of_factor(p->a, n))
+    for (unsigned i = 0; i < g->n; i++)
+        total[i] = jit_const(type, (uint64_t)g->pairs[i].a->constant & 65535);
+    for (unsigned n = 0; n < s->n; n++) {
+        LLVMValueRef sum[2];
+        int32_t factor = s->terms[n].factor < 0 ? -s->terms[n].factor : s->terms[n].factor;
+        if (!is_first_of_factor(s, n))
             continue;
-        int32_t factor = p->a->terms[n].factor;
-        factor = factor < 0 ? -factor : factor;
-        LLVMValueRef sum = sum_of_factor(at, p, factor);
-        sum = LLVMBuildMul(b, sum, jit_const(type, (uint64_t)factor & 65535), "");
-        total = LLVMBuildAdd(b, sum, total, "");
+        sum_of_factor(at, g, factor, sum);
+        for (unsigned i = 0; i < g->n; i++) {
+            sum[i] = LLVMBuildMul(b, sum[i], jit_const(type, (uint64_t)factor & 65535), "");
+            total[i] = LLVMBuildAdd(b, sum[i], total[i], "");
+        }
     }
-    return total;
 }
 
 /* One of the two in lanes of 32 bits. */
@@ -578,15 +614,128 @@ static void narrow_products(const struct jit *at, const struct pair *p, LLVMValu
     LLVMReplaceAllUsesWith(y, part(at, p, both, true));
 }
 
-static void make_pair(const struct block *k, const struct pair *p)
+/* Of a pair: the sums, and what is multiplied with them. */
+static void replace_sums(const struct jit *at, const struct pair *p, LLVMValueRef both)
 {
-    const struct jit *at = k->at;
-    LLVMPositionBuilderBefore(at->code->b, LLVMGetNextInstruction(p->b->is));
-    LLVMSetCurrentDebugLocation2(at->code->b, LLVMInstructionGetDebugLoc(p->b->is));
-    LLVMValueRef both = add_up(at, p);
     narrow_products(at, p, both);
     LLVMReplaceAllUsesWith(p->a->is, part(at, p, both, false));
     LLVMReplaceAllUsesWith(p->b->is, part(at, p, both, true));
+    p->a->is_done = p->b->is_done = true;
+}
+
+static void make_group(const struct block *k, const struct group *g)
+{
+    LLVMValueRef total[2];
+    LLVMBuilderRef b = k->at->code->b;
+    LLVMValueRef last = g->pairs[0].b->is;
+    if (g->n > 1 && g->pairs[1].b > g->pairs[0].b)
+        last = g->pairs[1].b->is;
+    LLVMPositionBuilderBefore(b, LLVMGetNextInstruction(last));
+    LLVMSetCurrentDebugLocation2(b, LLVMInstructionGetDebugLoc(last));
+    add_up(k->at, g, total);
+    for (unsigned i = 0; i < g->n; i++)
+        replace_sums(k->at, &g->pairs[i], total[i]);
+}
+
+/* ---- loads ----------------------------------------------------------------------------------- */
+
+static bool is_pure(LLVMValueRef i)
+{
+    switch (LLVMGetInstructionOpcode(i)) {
+    case LLVMAdd:
+    case LLVMSub:
+    case LLVMMul:
+    case LLVMShl:
+    case LLVMLShr:
+    case LLVMAShr:
+    case LLVMAnd:
+    case LLVMZExt:
+    case LLVMTrunc:
+    case LLVMBitCast:
+    case LLVMShuffleVector:
+        return true;
+    default:
+        return LLVMIsALoadInst(i) && !LLVMGetVolatile(i) &&
+               LLVMGetOrdering(i) == LLVMAtomicOrderingNotAtomic;
+    }
+}
+
+/* What the sums in lanes of 32 bits needed. */
+static void remove_dead(LLVMBasicBlockRef block)
+{
+    LLVMValueRef before;
+    for (LLVMValueRef i = LLVMGetLastInstruction(block); i; i = before) {
+        before = LLVMGetPreviousInstruction(i);
+        if (is_pure(i) && !LLVMGetFirstUse(i))
+            LLVMInstructionEraseFromParent(i);
+    }
+}
+
+/* A vector is loaded where it is needed first, or before memory is written. */
+static void sink(const struct jit *at, LLVMValueRef load)
+{
+    LLVMValueRef i = LLVMGetNextInstruction(load), first = i;
+    while (i && !LLVMIsATerminatorInst(i) && !may_write(i) && !reads(i, load))
+        i = LLVMGetNextInstruction(i);
+    if (!i || i == first)
+        return;
+    LLVMPositionBuilderBefore(at->code->b, i);
+    LLVMInstructionRemoveFromParent(load);
+    LLVMInsertIntoBuilder(at->code->b, load);
+}
+
+/* Sums stand behind all loads: their vectors would be in memory until then. */
+static void sink_loads(const struct jit *at, LLVMBasicBlockRef block)
+{
+    LLVMValueRef before;
+    for (LLVMValueRef i = LLVMGetLastInstruction(block); i; i = before) {
+        before = LLVMGetPreviousInstruction(i);
+        if (LLVMIsALoadInst(i) && is_pure(i) &&
+            LLVMGetTypeKind(LLVMTypeOf(i)) == LLVMVectorTypeKind)
+            sink(at, i);
+    }
+}
+
+/* A pair of sums from `a` on. */
+static bool find_pair(struct block *k, unsigned a, struct pair *p)
+{
+    p->a = &k->sums[a];
+    for (unsigned b = a + 1; b < k->n && !p->a->is_done; b++) {
+        p->b = &k->sums[b];
+        if (!p->b->is_done && is_pair(k, p))
+            return true;
+    }
+    return false;
+}
+
+/* Another pair of the same words, all of which is read behind all of both. */
+static bool find_other(struct block *k, struct group *g)
+{
+    const struct pair *p = &g->pairs[0];
+    struct pair *q = &g->pairs[1];
+    for (unsigned a = (unsigned)(p->a - k->sums) + 1; p->is_words && a < k->n; a++) {
+        if (&k->sums[a] == p->b || !find_pair(k, a, q) || q->b == p->b || q->a->n != p->a->n ||
+            !are_other_words(p, q))
+            continue;
+        const struct sum *last = p->b > q->b ? p->b : q->b;
+        return can_wait(p->a, last) && can_wait(p->b, last) && can_wait(q->a, last) &&
+               can_wait(q->b, last);
+    }
+    return false;
+}
+
+static bool make_pairs(struct block *k)
+{
+    bool has_made = false;
+    for (unsigned a = 0; a < k->n; a++) {
+        struct group g = {.n = 1};
+        if (!find_pair(k, a, &g.pairs[0]))
+            continue;
+        g.n += find_other(k, &g);
+        make_group(k, &g);
+        has_made = true;
+    }
+    return has_made;
 }
 
 static void visit_block(const struct jit *at, LLVMBasicBlockRef block)
@@ -594,14 +743,10 @@ static void visit_block(const struct jit *at, LLVMBasicBlockRef block)
     struct block k = {.at = at};
     for (LLVMValueRef i = LLVMGetFirstInstruction(block); i; i = LLVMGetNextInstruction(i))
         find_sum(&k, i);
-    for (unsigned a = 0; a < k.n; a++)
-        for (unsigned b = a + 1; b < k.n && !k.sums[a].is_done; b++) {
-            struct pair p = {.a = &k.sums[a], .b = &k.sums[b]};
-            if (k.sums[b].is_done || !is_pair(&k, &p))
-                continue;
-            make_pair(&k, &p);
-            k.sums[a].is_done = k.sums[b].is_done = true;
-        }
+    if (!make_pairs(&k))
+        return;
+    remove_dead(block);
+    sink_loads(at, block);
 }
 
 void jit_byte_sums_narrow(struct jit_code *code)

@@ -19,6 +19,7 @@
 #include "backend/jit/memory/lane_permute.h"
 #include "backend/jit/memory/lane_address.h"
 #include "backend/jit/memory/local_rows.h"
+#include "backend/jit/memory/nontemporal.h"
 #include "backend/jit/memory/overlapping_loads.h"
 #include "backend/jit/memory/prefetch.h"
 #include "backend/jit/memory/strided.h"
@@ -328,15 +329,33 @@ static void fence(const struct jit *j, LLVMAtomicOrdering order, bool only_here)
     LLVMBuildFence(j->code->b, order, only_here, "");
 }
 
+/* No chunk branches before it stores. */
+static bool streams_together(const struct jit *j, const struct jit_access *a)
+{
+    int64_t stride;
+    if (a->is_load || !jit_access_is_trusted(j) || jit_access_is_distrusted(j) ||
+        jit_def_use_shape(j->facts, a->base, &stride) != JIT_AFFINE ||
+        stride != (int64_t)(a->bytes * a->n))
+        return false;
+    for (unsigned u = j->first_copy; u < j->end_copy; u++)
+        if (j->mask[u])
+            return false;
+    return true;
+}
+
 static void access_copies(const struct jit *j, const struct jit_access *a)
 {
     if (is_shared(j, a)) {
         load_shared(j, a);
         return;
     }
+    struct jit_stream stream = {.n = 0};
+    struct jit at = *j;
+    at.stream = streams_together(j, a) ? &stream : NULL;
     for (unsigned u = j->first_copy; u < j->end_copy; u++)
         if (!jit_overlapping_loads_load(j, a, u))
-            access_chunk(j, a, u);
+            access_chunk(&at, a, u);
+    jit_nontemporal_end(j, a, &stream);
 }
 
 /* All of them, where the last stands. */

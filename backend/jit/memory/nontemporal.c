@@ -100,28 +100,63 @@ bool jit_nontemporal_applies(const struct jit *j)
     return jit_set_has(j->facts->streaming, (uint32_t)(j->insn - j->unit->f->insns.v));
 }
 
-void jit_nontemporal_store(const struct jit *j, const struct jit_access *a, LLVMValueRef value,
-                           LLVMValueRef pointer)
+static unsigned alignment(const struct jit *j, const struct jit_access *a)
 {
     unsigned bytes = a->bytes * a->n * j->unit->width, line = j->unit->machine->line_bytes;
-    unsigned align = bytes < line ? bytes : line;
-    LLVMBasicBlockRef past = jit_new_block(j, "past"), plain = jit_new_block(j, "plain");
-    LLVMBasicBlockRef after = jit_new_block(j, "");
-    LLVMValueRef low =
-        LLVMBuildPtrToInt(j->code->b, pointer, LLVMInt64TypeInContext(j->code->context), "");
-    low = LLVMBuildAnd(j->code->b, low, jit_i64(j, align - 1), "");
-    LLVMValueRef fits = LLVMBuildICmp(j->code->b, LLVMIntEQ, low, jit_i64(j, 0), "");
-    LLVMBuildCondBr(j->code->b, LLVMBuildAnd(j->code->b, j->code->streams, fits, ""), past, plain);
-    jit_continue_in(j, plain);
-    jit_access_store(j, a, value, pointer);
-    LLVMBuildBr(j->code->b, after);
-    jit_continue_in(j, past);
+    return bytes < line ? bytes : line;
+}
+
+/* i1: the launch streams, and all pointers are aligned for it. */
+static LLVMValueRef may_stream(const struct jit *j, unsigned align, const struct jit_stream *s)
+{
+    LLVMValueRef all = j->code->streams;
+    for (unsigned i = 0; i < s->n; i++) {
+        LLVMValueRef low = LLVMBuildPtrToInt(j->code->b, s->pointer[i],
+                                             LLVMInt64TypeInContext(j->code->context), "");
+        low = LLVMBuildAnd(j->code->b, low, jit_i64(j, align - 1), "");
+        LLVMValueRef fits = LLVMBuildICmp(j->code->b, LLVMIntEQ, low, jit_i64(j, 0), "");
+        all = LLVMBuildAnd(j->code->b, all, fits, "");
+    }
+    return all;
+}
+
+static void store_past(const struct jit *j, LLVMValueRef value, LLVMValueRef pointer,
+                       unsigned align)
+{
     LLVMValueRef store = LLVMBuildStore(j->code->b, value, pointer);
     LLVMSetAlignment(store, align);
     LLVMMetadataRef one = LLVMValueAsMetadata(jit_i32(j, 1));
     LLVMSetMetadata(
         store, LLVMGetMDKindIDInContext(j->code->context, "nontemporal", 11),
         LLVMMetadataAsValue(j->code->context, LLVMMDNodeInContext2(j->code->context, &one, 1)));
+}
+
+void jit_nontemporal_end(const struct jit *j, const struct jit_access *a,
+                         const struct jit_stream *s)
+{
+    unsigned align = alignment(j, a);
+    if (!s->n)
+        return;
+    LLVMBasicBlockRef past = jit_new_block(j, "past"), plain = jit_new_block(j, "plain");
+    LLVMBasicBlockRef after = jit_new_block(j, "");
+    LLVMBuildCondBr(j->code->b, may_stream(j, align, s), past, plain);
+    jit_continue_in(j, plain);
+    for (unsigned i = 0; i < s->n; i++)
+        jit_access_store(j, a, s->value[i], s->pointer[i]);
+    LLVMBuildBr(j->code->b, after);
+    jit_continue_in(j, past);
+    for (unsigned i = 0; i < s->n; i++)
+        store_past(j, s->value[i], s->pointer[i], align);
     LLVMBuildBr(j->code->b, after);
     jit_continue_in(j, after);
+}
+
+void jit_nontemporal_store(const struct jit *j, const struct jit_access *a, LLVMValueRef value,
+                           LLVMValueRef pointer)
+{
+    struct jit_stream one = {.n = 0}, *s = j->stream ? j->stream : &one;
+    s->value[s->n] = value;
+    s->pointer[s->n++] = pointer;
+    if (!j->stream)
+        jit_nontemporal_end(j, a, &one);
 }
