@@ -1,5 +1,6 @@
 /* What nodes of graphs are told to be: asked for, changed in the graph, and changed where it has
  * been instantiated; edges, clones, objects that graphs keep. */
+#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -44,9 +45,10 @@ static unsigned word_of(const void *p)
     return word;
 }
 
+/* On a thread of the library's own. */
 static void count_call(void *ud)
 {
-    ++*(unsigned *)ud;
+    atomic_fetch_add((atomic_uint *)ud, 1);
 }
 
 static void check_set_and_copy(void *a, void *b)
@@ -147,7 +149,7 @@ static void check_kernels(void *a)
 
 static void check_calls_and_events(void)
 {
-    unsigned first = 0, second = 0;
+    atomic_uint first = 0, second = 0;
     cudaGraph_t graph = NULL;
     cudaGraphExec_t exec = NULL;
     cudaGraphNode_t call = NULL, record = NULL, wait = NULL;
@@ -251,7 +253,7 @@ static void check_edges(void)
 /* What a graph keeps is given up with it. */
 static void check_object(void)
 {
-    unsigned ends = 0;
+    atomic_uint ends = 0;
     CUuserObject object = NULL;
     cudaGraph_t graph = NULL;
     OK(cudaGraphCreate(&graph, 0));
@@ -263,7 +265,7 @@ static void check_object(void)
     CHECK_INT(ends, 0);
     OK(cudaGraphDestroy(graph));
     OK(cudaDeviceSynchronize());
-    for (int i = 0; i < 1000 && !*(volatile unsigned *)&ends; i++)
+    for (int i = 0; i < 1000 && !ends; i++)
         usleep(1000);
     CHECK_INT(ends, 1);
     BAD_VALUE(cudaUserObjectCreate(NULL, &ends, count_call, 1, 1));
