@@ -51,9 +51,10 @@ static void call_back(void *ud, CUpti_CallbackDomain domain, CUpti_CallbackId id
     if (domain == CUPTI_CB_DOMAIN_DRIVER_API) {
         note_call(data);
     } else if (domain == CUPTI_CB_DOMAIN_RESOURCE) {
+        /* NVIDIA's tells that the driver is there (5) without data (CUPTI 13.0). */
         const CUpti_ResourceData *r = data;
-        seen[n_seen].stream = r->stream;
-        if (id >= 9)
+        seen[n_seen].stream = r ? r->stream : NULL;
+        if (r && id >= 9)
             note_graph(r->descriptor);
     } else if (domain == CUPTI_CB_DOMAIN_SYNCHRONIZE) {
         seen[n_seen].stream = ((const CUpti_SynchronizeData *)data)->stream;
