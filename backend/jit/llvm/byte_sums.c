@@ -547,7 +547,8 @@ static bool is_product_of(LLVMValueRef v, LLVMValueRef x, bool is_second, uint64
     return factor && jit_is_const(factor, c);
 }
 
-/* The upper halves of products of x and a number below 2^31, as emit/integer.c makes them. */
+/* The upper halves of products of x and a number below 2^31, as emit/integer.c makes them for CPUs
+ * that multiply every other lane (`multiplies_every_other`): those of x86. */
 static bool is_high_product(LLVMValueRef v, LLVMValueRef x, uint64_t *c)
 {
     uint64_t first, second;

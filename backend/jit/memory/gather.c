@@ -69,7 +69,8 @@ static void access_lanes(const struct jit *j, const struct jit_access *a,
 }
 
 /* The machine has gathers and scatters of such elements, and they are faster than lanes one by one:
- * what is anywhere in memory waits longer for that. */
+ * what is anywhere in memory waits longer for that. In code that hardly ever runs slow gathers do:
+ * they are less of it. */
 static bool has_gather(const struct jit *j, const struct jit_access *a, LLVMValueRef mask)
 {
     bool is_near = a->space == PT_SPACE_SHARED && !mask;
